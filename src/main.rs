@@ -1,0 +1,2 @@
+//! tieout
+fn main() {}
