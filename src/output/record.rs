@@ -1,0 +1,645 @@
+//! The record of a run: `run.json`, which depends on the data and the question alone, and `timing.json`, which holds
+//! what depends on time and machine.
+
+use super::{RunFolder, calendar::iso_utc, keys::digest, ranges::RANGES};
+use crate::model::{
+    ColumnOptions, ColumnPair, Counts, Digest, Error, PlannedRanges, Position, RangeOutcome, ReadOrder, Result,
+    Rounding, RunFacts, Side, SideRequest, SideTally, Sides, SortChoice, TimePrecision, Verdict,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// Version of the documents that this build writes.
+pub const SCHEMA_VERSION: u32 = 1;
+/// Name of the record in the folder of a run.
+pub(super) const RECORD: &str = "run.json";
+/// Name of the timings in the folder of a run.
+const TIMING: &str = "timing.json";
+/// Name of the digest algorithm in every document.
+const ALGORITHM: &str = "blake2b-256";
+
+/// A value for each side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair<T> {
+    /// The value of the source.
+    pub source: T,
+    /// The value of the sink.
+    pub sink: T,
+}
+
+impl<T> Pair<T> {
+    /// Takes a value for each side from `function`.
+    pub(super) fn of<S>(sides: &Sides<S>, mut function: impl FnMut(&S) -> T) -> Self {
+        Self { source: function(&sides.source), sink: function(&sides.sink) }
+    }
+}
+
+/// The record of a run, as it stands in `run.json`. `docs/run-record.md` explains every field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// [`SCHEMA_VERSION`] of the build that wrote it.
+    pub schema_version: u32,
+    /// Name of the run.
+    pub run_id: String,
+    /// Version of tieout.
+    pub tieout_version: String,
+    /// `equal`, `different` or `incomplete`.
+    pub verdict: String,
+    /// Why it is incomplete; else null.
+    pub reason: Option<String>,
+    /// Rows by what was found of them.
+    pub counts: CountsRecord,
+    /// Rows read.
+    pub rows: Pair<u64>,
+    /// Keys that occur more than once, per side.
+    pub duplicates: Pair<DuplicatesRecord>,
+    /// Digests of the tables.
+    pub digest: DigestRecord,
+    /// How much of the tables was compared.
+    pub coverage: CoverageRecord,
+    /// What was compared.
+    pub tables: Pair<String>,
+    /// Where the tables were frozen.
+    pub positions: Pair<PositionRecord>,
+    /// Key columns, in key order; empty: rows were compared as a multiset.
+    pub key: Vec<ColumnRecord>,
+    /// Compared columns that are not key columns, in plan order.
+    pub columns: Vec<ColumnRecord>,
+    /// What was planned.
+    pub plan: PlanRecord,
+    /// What was asked.
+    pub request: RequestRecord,
+    /// Where the results are.
+    pub output: OutputRecord,
+}
+
+/// Numbers of rows by what was found of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountsRecord {
+    /// Pairs of equal rows, those included that are equal because of an option.
+    pub matched: u64,
+    /// Rows of the source without a partner.
+    pub missing: u64,
+    /// Rows of the sink without a partner.
+    pub extra: u64,
+    /// Pairs of one key with other values.
+    pub changed: u64,
+    /// Keys that occur more than once, both sides together; not differences in themselves.
+    pub duplicate: u64,
+    /// Keys whose difference may be due to replication that is under way.
+    pub in_flight: u64,
+    /// Pairs that are equal only because of an option; they are in `matched` too.
+    pub excused: u64,
+}
+
+/// Duplicate keys of one side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DuplicatesRecord {
+    /// Keys that occur more than once.
+    pub keys: u64,
+    /// Rows beyond the first of each such key.
+    pub surplus: u64,
+}
+
+/// Digests of both tables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DigestRecord {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Hexadecimal; null if not every range was read.
+    pub source: Option<String>,
+    /// Hexadecimal; null if not every range was read.
+    pub sink: Option<String>,
+}
+
+/// How much was compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoverageRecord {
+    /// Ranges that were compared to their end.
+    pub ranges_done: u64,
+    /// Ranges of the plan.
+    pub ranges_total: u64,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// Where a table was frozen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PositionRecord {
+    /// Kind of position.
+    pub kind: String,
+    /// The position.
+    pub value: String,
+    /// `exact`, `bracketed` or `unknown`.
+    pub exactness: String,
+    /// How it was obtained.
+    pub obtained: String,
+}
+
+impl From<&Position> for PositionRecord {
+    fn from(position: &Position) -> Self {
+        Self {
+            kind: position.kind.clone(),
+            value: position.value.clone(),
+            exactness: position.exactness.to_string(),
+            obtained: position.obtained.clone(),
+        }
+    }
+}
+
+/// A pair of columns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnRecord {
+    /// Name in the source.
+    pub source: String,
+    /// Name in the sink.
+    pub sink: String,
+    /// Native type per side.
+    pub native: Pair<String>,
+    /// What both were compared as.
+    pub canonical: String,
+    /// Changed pairs that differ in this column; null for key columns.
+    pub changed: Option<u64>,
+    /// Values that are equal only because of an option; null for key columns.
+    pub excused: Option<u64>,
+    /// Options in force, by name; empty: exact.
+    pub options: BTreeMap<String, String>,
+}
+
+/// What was planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRecord {
+    /// Version of the encoding.
+    pub encoding_version: u32,
+    /// Digest of all that digests of tables depend on besides rows; tables compare by digest where it is the same.
+    pub fingerprint: String,
+    /// Where the key came from.
+    pub key_origin: String,
+    /// Whether the store guarantees that the key is unique.
+    pub key_unique: Pair<bool>,
+    /// Who brought the rows in order: `server-ranges`, `server-once` or `local`.
+    pub order: Pair<String>,
+    /// Number of ranges.
+    pub ranges: u64,
+    /// Columns that were not compared.
+    pub excluded: Pair<Vec<String>>,
+}
+
+/// What was asked. Locators are not repeated, since they may hold secrets: `tables` names what was compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestRecord {
+    /// What was asked of each side.
+    pub sides: Pair<SideRequestRecord>,
+    /// Key columns; empty: the key of the store.
+    pub key: Vec<String>,
+    /// Compared columns; empty: all.
+    pub columns: Vec<String>,
+    /// Columns left out.
+    pub exclude: Vec<String>,
+    /// (source column, sink column) pairs.
+    pub map: Vec<(String, String)>,
+    /// (column, type) casts.
+    pub casts: Vec<(String, String)>,
+    /// Options per column.
+    pub options: BTreeMap<String, BTreeMap<String, String>>,
+    /// `auto`, `server` or `local`.
+    pub sort: String,
+    /// Number of ranges asked for; 0: from the size of the table.
+    pub ranges: u64,
+    /// Run whose ranges were taken.
+    pub ranges_from: Option<String>,
+}
+
+/// What was asked of one side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideRequestRecord {
+    /// Predicate on the rows.
+    pub filter: Option<String>,
+    /// Query that stands for the table.
+    pub query: Option<String>,
+}
+
+/// Where the results are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputRecord {
+    /// The folder of the run.
+    pub folder: String,
+    /// The record, in the folder.
+    pub record: String,
+    /// The timings, in the folder.
+    pub timing: String,
+    /// The ranges, in the folder.
+    pub ranges: String,
+    /// The parts of the differences, in the folder, in key order.
+    pub differences: Vec<String>,
+}
+
+/// What depends on time and machine, as it stands in `timing.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// [`SCHEMA_VERSION`] of the build that wrote it.
+    pub schema_version: u32,
+    /// Name of the run.
+    pub run_id: String,
+    /// When it started, in UTC.
+    pub started: String,
+    /// How long it took.
+    pub elapsed_seconds: f64,
+    /// Ranges compared at once.
+    pub workers: u64,
+    /// Computed peak of memory in bytes.
+    pub memory_bytes: u64,
+    /// How long each finished range took, ascending by number.
+    pub ranges: Vec<RangeTiming>,
+}
+
+/// How long a range took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RangeTiming {
+    /// Number of the range.
+    pub range: u64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// One line of the journal of a partial folder: a range that is finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JournalLine {
+    /// [`SCHEMA_VERSION`] of the build that wrote it.
+    pub schema_version: u32,
+    /// Number of the range.
+    pub range: u64,
+    /// Rows read.
+    pub rows: Pair<u64>,
+    /// Digest of the range, hexadecimal.
+    pub digest: Pair<String>,
+    /// Duplicate keys.
+    pub duplicates: Pair<DuplicatesRecord>,
+    /// matched, missing, extra, changed and excused pairs.
+    pub counts: JournalCounts,
+    /// Changed pairs per column, in plan order.
+    pub changed_by_column: Vec<u64>,
+    /// Excused values per column, in plan order.
+    pub excused_by_column: Vec<u64>,
+    /// File names of the parts of its differences, in key order.
+    pub parts: Vec<String>,
+}
+
+/// Counts of one range.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JournalCounts {
+    /// Pairs of equal rows.
+    pub matched: u64,
+    /// Rows of the source without a partner.
+    pub missing: u64,
+    /// Rows of the sink without a partner.
+    pub extra: u64,
+    /// Pairs of one key with other values.
+    pub changed: u64,
+    /// Pairs that are equal only because of an option.
+    pub excused: u64,
+}
+
+impl JournalLine {
+    pub(super) fn new(outcome: &RangeOutcome, parts: &[PathBuf]) -> Self {
+        let Counts { matched, missing, extra, changed, excused } = outcome.counts;
+        Self {
+            schema_version: SCHEMA_VERSION,
+            range: count(outcome.range),
+            rows: Pair::of(&outcome.sides, |tally| tally.rows),
+            digest: Pair::of(&outcome.sides, |tally| tally.digest.to_string()),
+            duplicates: Pair::of(&outcome.sides, duplicates),
+            counts: JournalCounts { matched, missing, extra, changed, excused },
+            changed_by_column: outcome.changed_by_column.clone(),
+            excused_by_column: outcome.excused_by_column.clone(),
+            parts: parts.iter().map(|part| file_name(part)).collect(),
+        }
+    }
+}
+
+fn duplicates(tally: &SideTally) -> DuplicatesRecord {
+    DuplicatesRecord { keys: tally.duplicate_keys, surplus: tally.surplus_rows }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// What a run found in all, summed over its finished ranges.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) counts: Counts,
+    pub(super) rows: Sides<u64>,
+    pub(super) duplicates: Sides<(u64, u64)>,
+    pub(super) changed: Vec<u64>,
+    pub(super) excused: Vec<u64>,
+    pub(super) done: usize,
+    pub(super) total: usize,
+}
+
+impl Totals {
+    pub(super) fn of(facts: &RunFacts) -> Self {
+        let columns = facts.plan.plan.row.len();
+        let mut totals = Self {
+            changed: vec![0; columns],
+            excused: vec![0; columns],
+            done: facts.outcomes.len(),
+            total: facts.plan.plan.ranges.as_slice().len(),
+            ..Self::default()
+        };
+        for outcome in &facts.outcomes {
+            totals.counts.add(&outcome.counts);
+            for side in Side::BOTH {
+                let tally = outcome.sides.get(side);
+                *totals.rows.get_mut(side) += tally.rows;
+                let duplicates = totals.duplicates.get_mut(side);
+                duplicates.0 += tally.duplicate_keys;
+                duplicates.1 += tally.surplus_rows;
+            }
+            let add = |totals: &mut Vec<u64>, more: &[u64]| {
+                totals.iter_mut().zip(more).for_each(|(total, more)| *total += more);
+            };
+            add(&mut totals.changed, &outcome.changed_by_column);
+            add(&mut totals.excused, &outcome.excused_by_column);
+        }
+        totals
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.done == self.total
+    }
+}
+
+/// Digest of a table, `docs/encoding.md` section 8. `None` unless `outcomes` has exactly one outcome for each range,
+/// ascending.
+#[must_use]
+pub fn table_digest(ranges: &PlannedRanges, outcomes: &[RangeOutcome], side: Side) -> Option<Digest> {
+    let ranges = ranges.as_slice();
+    if ranges.len() != outcomes.len() || outcomes.iter().enumerate().any(|(index, outcome)| outcome.range != index) {
+        return None;
+    }
+    let mut bytes = b"tieout-table-v1\0".to_vec();
+    for (range, outcome) in ranges.iter().zip(outcomes) {
+        for bound in [&range.lower, &range.upper] {
+            match bound {
+                None => bytes.push(0),
+                Some(key) => {
+                    bytes.push(1);
+                    bytes.extend_from_slice(&u32::try_from(key.len()).ok()?.to_be_bytes());
+                    bytes.extend_from_slice(key);
+                }
+            }
+        }
+        let tally = outcome.sides.get(side);
+        bytes.extend_from_slice(&tally.rows.to_be_bytes());
+        bytes.extend_from_slice(&tally.digest.0);
+    }
+    Some(digest(&bytes))
+}
+
+/// Digest of the encoding's version, the names in the source and the canonical types of key and row, and the cuts.
+pub(super) fn fingerprint(plan: &crate::model::ComparisonPlan) -> String {
+    let mut bytes = b"tieout-plan-v1\0".to_vec();
+    bytes.extend_from_slice(&plan.encoding_version.to_be_bytes());
+    let mut add = |item: &[u8]| {
+        bytes.extend_from_slice(&count(item.len()).to_be_bytes());
+        bytes.extend_from_slice(item);
+    };
+    for pairs in [&plan.key, &plan.row] {
+        add(&count(pairs.len()).to_be_bytes());
+        for pair in pairs {
+            add(pair.name.source.as_bytes());
+            add(pair.canonical.to_string().as_bytes());
+        }
+    }
+    for range in plan.ranges.as_slice() {
+        if let Some(lower) = &range.lower {
+            add(lower);
+        }
+    }
+    digest(&bytes).to_string()
+}
+
+/// The options that deviate from the exact profile, by the names of the command line.
+pub(super) fn options(options: &ColumnOptions) -> BTreeMap<String, String> {
+    let fold = options.fold;
+    let precision = options.precision.map(|precision| match precision {
+        TimePrecision::Seconds => "s",
+        TimePrecision::Milliseconds => "ms",
+        TimePrecision::Microseconds => "us",
+    });
+    let rounding = match options.rounding {
+        Rounding::Truncate => "truncate",
+        Rounding::HalfUp => "half_up",
+    };
+    [
+        ("abs_tol", options.abs_tol.clone()),
+        ("rel_tol", options.rel_tol.clone()),
+        ("ulps", options.ulps.map(|ulps| ulps.to_string())),
+        ("trim", fold.trim_end.then(|| "end".to_owned())),
+        ("case", fold.fold_case.then(|| "fold".to_owned())),
+        ("unicode", fold.nfc.then(|| "nfc".to_owned())),
+        ("precision", precision.map(str::to_owned)),
+        ("rounding", precision.map(|_| rounding.to_owned())),
+        ("zone", options.zone.clone()),
+        ("null", options.null.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)))
+    .collect()
+}
+
+/// The word for a read order.
+pub(super) const fn order_name(order: ReadOrder) -> &'static str {
+    match order {
+        ReadOrder::ServerRanges => "server-ranges",
+        ReadOrder::ServerOnce => "server-once",
+        ReadOrder::Local => "local",
+    }
+}
+
+fn column(pair: &ColumnPair, changed: Option<u64>, excused: Option<u64>) -> ColumnRecord {
+    ColumnRecord {
+        source: pair.name.source.clone(),
+        sink: pair.name.sink.clone(),
+        native: Pair::of(&pair.native, Clone::clone),
+        canonical: pair.canonical.to_string(),
+        changed,
+        excused,
+        options: options(&pair.options),
+    }
+}
+
+impl RequestRecord {
+    fn of(facts: &RunFacts) -> Self {
+        let request = &facts.plan.request;
+        Self {
+            sides: Pair::of(&request.sides, |side: &SideRequest| SideRequestRecord {
+                filter: side.filter.clone(),
+                query: side.query.clone(),
+            }),
+            key: request.key.clone(),
+            columns: request.columns.clone(),
+            exclude: request.exclude.clone(),
+            map: request.map.clone(),
+            casts: request.casts.clone(),
+            options: request.options.iter().map(|(name, value)| (name.clone(), options(value))).collect(),
+            sort: match request.sort {
+                SortChoice::Auto => "auto",
+                SortChoice::Server => "server",
+                SortChoice::Local => "local",
+            }
+            .to_owned(),
+            ranges: count(request.ranges),
+            ranges_from: request.ranges_from.as_ref().map(|path| path.display().to_string()),
+        }
+    }
+}
+
+impl PlanRecord {
+    fn of(facts: &RunFacts) -> Self {
+        let plan = &facts.plan.plan;
+        Self {
+            encoding_version: plan.encoding_version,
+            fingerprint: fingerprint(plan),
+            key_origin: plan.key_origin.clone(),
+            key_unique: Pair::of(&plan.key_unique, |unique| *unique),
+            order: Pair::of(&plan.order, |order| order_name(*order).to_owned()),
+            ranges: count(plan.ranges.as_slice().len()),
+            excluded: Pair::of(&plan.excluded, Clone::clone),
+        }
+    }
+}
+
+impl RunRecord {
+    /// The record of a finished run; `parts` are the files of the differences, in key order.
+    #[must_use]
+    pub fn from_facts(facts: &RunFacts, parts: &[PathBuf]) -> Self {
+        let plan = &facts.plan.plan;
+        let totals = Totals::of(facts);
+        let Counts { matched, missing, extra, changed, excused } = totals.counts;
+        let digest = |side| table_digest(&plan.ranges, &facts.outcomes, side).map(|digest| digest.to_string());
+        let per_column = totals.changed.iter().zip(&totals.excused);
+        Self {
+            schema_version: SCHEMA_VERSION,
+            run_id: facts.run_id.clone(),
+            tieout_version: env!("CARGO_PKG_VERSION").to_owned(),
+            verdict: facts.verdict.as_str().to_owned(),
+            reason: match &facts.verdict {
+                Verdict::Incomplete(reason) => Some(reason.clone()),
+                Verdict::Equal | Verdict::Different => None,
+            },
+            counts: CountsRecord {
+                matched,
+                missing,
+                extra,
+                changed,
+                duplicate: totals.duplicates.source.0 + totals.duplicates.sink.0,
+                in_flight: 0,
+                excused,
+            },
+            rows: Pair::of(&totals.rows, |rows| *rows),
+            duplicates: Pair::of(&totals.duplicates, |(keys, surplus)| DuplicatesRecord {
+                keys: *keys,
+                surplus: *surplus,
+            }),
+            digest: DigestRecord {
+                algorithm: ALGORITHM.to_owned(),
+                source: digest(Side::Source),
+                sink: digest(Side::Sink),
+            },
+            coverage: CoverageRecord {
+                ranges_done: count(totals.done),
+                ranges_total: count(totals.total),
+                complete: totals.is_complete(),
+            },
+            tables: Pair::of(&facts.plan.schemas, |schema| schema.display.clone()),
+            positions: Pair::of(&facts.plan.positions, |position| PositionRecord::from(position)),
+            key: plan.key.iter().map(|pair| column(pair, None, None)).collect(),
+            columns: plan
+                .row
+                .iter()
+                .zip(per_column)
+                .map(|(pair, (changed, excused))| column(pair, Some(*changed), Some(*excused)))
+                .collect(),
+            plan: PlanRecord::of(facts),
+            request: RequestRecord::of(facts),
+            output: OutputRecord {
+                folder: facts.plan.request.output.join(&facts.run_id).display().to_string(),
+                record: RECORD.to_owned(),
+                timing: TIMING.to_owned(),
+                ranges: RANGES.to_owned(),
+                differences: parts.iter().map(|part| format!("differences/{}", file_name(part))).collect(),
+            },
+        }
+    }
+
+    /// The document, indented, with a line end.
+    ///
+    /// # Errors
+    /// `Internal` if it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        json(self)
+    }
+}
+
+impl Timing {
+    /// The timings of a finished run.
+    #[must_use]
+    pub fn from_facts(facts: &RunFacts) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            run_id: facts.run_id.clone(),
+            started: iso_utc(facts.started),
+            elapsed_seconds: facts.elapsed.as_secs_f64(),
+            workers: count(facts.plan.workers),
+            memory_bytes: facts.plan.memory_bytes(),
+            ranges: facts
+                .outcomes
+                .iter()
+                .zip(&facts.durations)
+                .map(|(outcome, took)| RangeTiming { range: count(outcome.range), seconds: took.as_secs_f64() })
+                .collect(),
+        }
+    }
+}
+
+fn json<T: Serialize>(document: &T) -> Result<String> {
+    let mut text = serde_json::to_string_pretty(document)
+        .map_err(|cause| Error::internal("writing a document as json").caused_by(cause))?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Writes `timing.json`, then `run.json`, into the folder. After that the folder can be finished.
+///
+/// # Errors
+/// `Output` if a file cannot be written.
+pub fn write_record(folder: &RunFolder, record: &RunRecord, timing: &Timing) -> Result<()> {
+    folder.write_file(TIMING, json(timing)?.as_bytes())?;
+    folder.write_file(RECORD, json(record)?.as_bytes())?;
+    Ok(())
+}
