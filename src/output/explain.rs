@@ -1,8 +1,9 @@
 //! A plan as a document and as text; no row has been read.
 
 use super::{
+    document::PositionRecord,
     keys::key_text,
-    record::{PositionRecord, SCHEMA_VERSION, fingerprint, options, order_name},
+    record::{SCHEMA_VERSION, fingerprint, options, order_name},
 };
 use crate::model::{ColumnPair, KeyRange, PlanFacts, Side, Sides};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! The folder of a run: partial while it runs, whole once the record is written.
 
-use super::{calendar::compact_utc, output_error, record::JournalLine};
+use super::{calendar::compact_utc, document::JournalLine, output_error};
 use crate::model::{Error, ErrorKind, RangeOutcome, Result};
 use std::{
     fs::{self, File, OpenOptions},

@@ -37,7 +37,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     text
 }
 
-/// BLAKE2b with 32 bytes (RFC 7693) of `bytes`.
+/// The digest `blake2b-256` (32 bytes, RFC 7693) of `bytes`.
 pub(super) fn digest(bytes: &[u8]) -> Digest {
     use blake2::{Blake2b, Digest as _, digest::consts::U32};
     Digest(Blake2b::<U32>::digest(bytes).into())

@@ -6,6 +6,7 @@
 mod calendar;
 mod cells;
 mod differences;
+pub mod document;
 mod explain;
 mod folder;
 mod keys;
@@ -14,11 +15,12 @@ mod record;
 mod report;
 
 pub use differences::{DifferenceSchema, DifferenceWriter};
+pub use document::{RunRecord, Timing};
 pub use explain::{plan_document, plan_text};
 pub use folder::RunFolder;
 pub use keys::key_text;
 pub use ranges::{read_ranges, write_ranges};
-pub use record::{RunRecord, SCHEMA_VERSION, Timing, table_digest, write_record};
+pub use record::{SCHEMA_VERSION, table_digest, write_record};
 pub use report::{Colour, summary};
 
 use crate::model::{Error, ErrorKind};

@@ -64,10 +64,10 @@ fn batch(facts: &RunFacts) -> Result<RecordBatch> {
     let text = |bound: &Option<Vec<u8>>| bound.as_ref().map(|key| key_text(&types, key));
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("range", Arc::new(UInt32Array::from(numbers))),
-        ("lower", Arc::new(BinaryArray::from_iter(ranges.iter().map(|range| range.lower.as_deref())))),
-        ("upper", Arc::new(BinaryArray::from_iter(ranges.iter().map(|range| range.upper.as_deref())))),
-        ("lower_text", Arc::new(StringArray::from_iter(ranges.iter().map(|range| text(&range.lower))))),
-        ("upper_text", Arc::new(StringArray::from_iter(ranges.iter().map(|range| text(&range.upper))))),
+        ("lower", Arc::new(ranges.iter().map(|range| range.lower.as_deref()).collect::<BinaryArray>())),
+        ("upper", Arc::new(ranges.iter().map(|range| range.upper.as_deref()).collect::<BinaryArray>())),
+        ("lower_text", Arc::new(ranges.iter().map(|range| text(&range.lower)).collect::<StringArray>())),
+        ("upper_text", Arc::new(ranges.iter().map(|range| text(&range.upper)).collect::<StringArray>())),
         ("done", Arc::new(BooleanArray::from(outcomes.iter().map(Option::is_some).collect::<Vec<_>>()))),
         ("source_rows", counter(&outcomes, |outcome| outcome.sides.source.rows)),
         ("sink_rows", counter(&outcomes, |outcome| outcome.sides.sink.rows)),
