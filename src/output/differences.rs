@@ -34,6 +34,9 @@ const BATCH_ROWS: usize = 8192;
 /// Memory of a row group at which it is written out. A writer holds about this and [`BATCH_BYTES`], unless a single
 /// row is larger, whatever the width of the rows.
 const ROW_GROUP_BYTES: usize = 4 << 20;
+/// Memory of one writer in bytes, at most, unless a single row is larger: the gathered columns (which may take four
+/// times their canonical bytes, since their buffers grow by doubling) and a row group with the batch that fills it.
+pub const WRITER_BYTES: u64 = 12 << 20;
 /// Size of a part at which the next one begins: small enough to copy and to read in parallel.
 const PART_BYTES: usize = 256 << 20;
 /// Parts of one range, as four digits of a name hold.

@@ -216,6 +216,20 @@ pub struct SideRequestRecord {
     pub filter: Option<String>,
     /// Query that stands for the table.
     pub query: Option<String>,
+    /// How CSV files are read; says nothing of other stores.
+    pub file: FileRecord,
+}
+
+/// How files without types of their own were read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRecord {
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// The field delimiter.
+    pub delimiter: String,
+    /// The unquoted field that is NULL.
+    pub null: String,
 }
 
 /// Where the results are.

@@ -8,13 +8,15 @@ mod cells;
 mod differences;
 pub mod document;
 mod explain;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod keys;
 mod ranges;
 mod record;
 mod report;
 
-pub use differences::{DifferenceSchema, DifferenceWriter};
+pub use differences::{DifferenceSchema, DifferenceWriter, WRITER_BYTES};
 pub use document::{RunRecord, Timing};
 pub use explain::{plan_document, plan_text};
 pub use folder::RunFolder;

@@ -5,9 +5,9 @@ use super::{
     RunFolder,
     calendar::iso_utc,
     document::{
-        ColumnRecord, CountsRecord, CoverageRecord, DigestRecord, DuplicatesRecord, JournalCounts, JournalLine,
-        OutputRecord, Pair, PlanRecord, PositionRecord, RangeTiming, RequestRecord, RunRecord, SideRequestRecord,
-        Timing,
+        ColumnRecord, CountsRecord, CoverageRecord, DigestRecord, DuplicatesRecord, FileRecord, JournalCounts,
+        JournalLine, OutputRecord, Pair, PlanRecord, PositionRecord, RangeTiming, RequestRecord, RunRecord,
+        SideRequestRecord, Timing,
     },
     keys::digest,
     ranges::RANGES,
@@ -212,6 +212,11 @@ impl RequestRecord {
             sides: Pair::of(&request.sides, |side: &SideRequest| SideRequestRecord {
                 filter: side.filter.clone(),
                 query: side.query.clone(),
+                file: FileRecord {
+                    header: side.file.header,
+                    delimiter: char::from(side.file.delimiter).to_string(),
+                    null: side.file.null.clone(),
+                },
             }),
             key: request.key.clone(),
             columns: request.columns.clone(),
@@ -346,12 +351,40 @@ fn json<T: Serialize>(document: &T) -> Result<String> {
     Ok(text)
 }
 
+/// Refuses a record whose numbers contradict each other or its verdict: the last guard against a wrong answer.
+fn check(record: &RunRecord) -> Result<()> {
+    let CountsRecord { matched, missing, extra, changed, excused, .. } = record.counts;
+    let wrong = |what: &str| Err(Error::internal(format!("writing the record: expected {what}, found otherwise")));
+    let sum = |parts: [u64; 3]| parts.into_iter().try_fold(0_u64, u64::checked_add);
+    if sum([matched, missing, changed]) != Some(record.rows.source) {
+        return wrong("every row of the source to be matched, missing or changed");
+    }
+    if sum([matched, extra, changed]) != Some(record.rows.sink) {
+        return wrong("every row of the sink to be matched, extra or changed");
+    }
+    let differs = missing > 0 || extra > 0 || changed > 0;
+    let digests_agree = record.digest.source == record.digest.sink;
+    match record.verdict.as_str() {
+        "equal" if differs => wrong("no difference under the verdict equal"),
+        "equal" if !record.coverage.complete => wrong("every range to be compared under the verdict equal"),
+        "equal" if excused == 0 && !digests_agree => wrong("equal digests under the verdict equal without options"),
+        "different" if !differs => wrong("a difference under the verdict different"),
+        "different" if record.coverage.complete && digests_agree => wrong("digests that differ where rows differ"),
+        "incomplete" if differs => wrong("no difference under the verdict incomplete"),
+        _ => Ok(()),
+    }
+}
+
 /// Writes `timing.json`, then `run.json`, into the folder. After that the folder can be finished.
 ///
 /// # Errors
-/// `Output` if a file cannot be written.
+/// `Output` if a file cannot be written; `Internal` if counts, digests, coverage and verdict contradict each other.
 pub fn write_record(folder: &RunFolder, record: &RunRecord, timing: &Timing) -> Result<()> {
+    check(record)?;
     folder.write_file(TIMING, json(timing)?.as_bytes())?;
     folder.write_file(RECORD, json(record)?.as_bytes())?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
