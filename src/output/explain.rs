@@ -267,4 +267,26 @@ mod tests {
         assert_eq!(byte_size(1023), "1023 B");
         assert_eq!(byte_size(268_435_456), "256.0 MiB");
     }
+
+    #[test]
+    fn a_plan_is_readable_and_holds_no_secret() {
+        let facts = crate::output::fixture::facts(std::path::Path::new("/out")).plan;
+        let text = plan_text(&facts);
+        for part in [
+            "  source    public.orders  about 1,000 rows\n",
+            "KEY  id (primary key; unique in the source; the sink does not guarantee it)\n",
+            "COLUMNS  2 compared\n  source  type  sink       type   compared as  options\n",
+            "  id      here  id_sink    there  number       key\n",
+            "  name    here  name_sink  there  text\n",
+            "  not compared, sink: loaded_at\n",
+            "  source  by the store, each range a read of its own: the primary key\n",
+            "  sink    sorted here after one read\n",
+            "  source  SELECT id\n          FROM orders\n",
+            "RANGES  2 in all, 2 at once\n",
+            "MEMORY  64.0 MiB at most\n    64.0 MiB  batches\n",
+        ] {
+            assert!(text.contains(part), "{part}\nis not in\n{text}");
+        }
+        assert!(!text.contains("secret") && !plan_document(&facts).to_string().contains("secret"));
+    }
 }

@@ -128,7 +128,7 @@ fn parts_are_cut_by_bytes_and_sort_as_the_keys() {
         writer.write(&missing(&[], &source)).unwrap();
         most = most.max(writer.open.as_ref().map_or(0, |part| part.writer.memory_size()));
     }
-    assert!(names(folder.path()).iter().all(|name| name.ends_with(".tmp")), "{:?}", names(folder.path()));
+    assert!(names(folder.path()).iter().all(|name| name.contains(UNFINISHED)), "{:?}", names(folder.path()));
     assert!(most < ROW_GROUP_BYTES, "{most}");
     let parts = writer.finish().unwrap();
     assert!(parts.len() > 1, "{parts:?}");
