@@ -1,0 +1,130 @@
+//! `docs/type-pairs.md`: every pair of types and what it is compared as, made from the functions that decide it.
+
+use super::{
+    casts::cast_side,
+    types::{pair_types, type_word},
+};
+use crate::model::{CanonicalType, Conversion, GeometricKind, LogicalType};
+use std::fmt::Write;
+
+/// One specimen of each type.
+fn specimens() -> Vec<LogicalType> {
+    use LogicalType as L;
+    vec![
+        L::Boolean,
+        L::Integer { bits: 32, signed: true },
+        L::Decimal { declared: None },
+        L::Float { bits: 64 },
+        L::Text,
+        L::Char,
+        L::Enum,
+        L::Xml,
+        L::Untyped,
+        L::Binary,
+        L::Bits,
+        L::Date,
+        L::Time { digits: 6 },
+        L::TimeTz,
+        L::Timestamp { digits: 6 },
+        L::Instant { digits: 6 },
+        L::OffsetInstant { digits: 6 },
+        L::Interval,
+        L::Uuid,
+        L::Json,
+        L::Inet,
+        L::Mac,
+        L::Mac8,
+        L::Geometric(GeometricKind::Point),
+        L::List(Box::new(L::Text)),
+        L::Struct(vec![("f".to_owned(), L::Text)]),
+        L::Map(Box::new(L::Text), Box::new(L::Text)),
+        L::Range(Box::new(L::Integer { bits: 32, signed: true })),
+        L::Multirange(Box::new(L::Integer { bits: 32, signed: true })),
+        L::Null,
+    ]
+}
+
+/// The page as Markdown: pairs that meet as they are, pairs that need a declaration, and casts.
+#[must_use]
+pub fn type_pairs_markdown() -> String {
+    let specimens = specimens();
+    let mut meet = String::new();
+    let mut declare = String::new();
+    for (place, one) in specimens.iter().enumerate() {
+        for other in &specimens[place..] {
+            let (one_word, other_word) = (type_word(one), type_word(other));
+            match pair_types(one, other) {
+                Ok(canonical) => {
+                    let _ = writeln!(meet, "| {one_word} | {other_word} | {canonical} |");
+                }
+                Err(refusal) => {
+                    let hint = refusal.hint.unwrap_or_default();
+                    // The general way out is said once, above the table.
+                    if !hint.contains("--exclude") {
+                        let _ = writeln!(declare, "| {one_word} | {other_word} | {hint} |");
+                    }
+                }
+            }
+        }
+    }
+    format!(
+        "# What column pairs are compared as\n\n\
+         Made from the code (`TIEOUT_UPDATE_DOCS=1 cargo test --lib plan` writes it anew). The order of the two sides \
+         does not matter.\n\n\
+         ## Pairs that meet as they are\n\n\
+         Elements of nested types meet only if each is compared alone as what the pair is compared as.\n\n\
+         | type | type | compared as |\n|---|---|---|\n{meet}\n\
+         ## Pairs that need a declaration\n\n\
+         Refused before a row is read. A pair that is in neither table is refused too; `--cast COLUMN=text` compares \
+         the text of both sides, `--exclude COLUMN` leaves the column out.\n\n\
+         | type | type | declaration |\n|---|---|---|\n{declare}\n\
+         ## Casts\n\n\
+         `--cast COLUMN=TYPE` applies to both sides. *As it is*: nothing is lost; *parsed*: the text is read strictly; \
+         *text*: the store, else tieout, writes the value as text. What is not listed is refused.\n\n\
+         | type | cast to | how |\n|---|---|---|\n{}",
+        casts(&specimens)
+    )
+}
+
+fn casts(specimens: &[LogicalType]) -> String {
+    use CanonicalType as C;
+    let targets = [
+        C::Text,
+        C::Number,
+        C::Float,
+        C::Boolean,
+        C::Binary,
+        C::Bits,
+        C::Date,
+        C::Time,
+        C::TimeTz,
+        C::Timestamp,
+        C::Instant,
+        C::OffsetInstant,
+        C::Interval,
+        C::Uuid,
+        C::Json,
+        C::Inet,
+        C::Mac,
+        C::Mac8,
+    ];
+    let mut out = String::new();
+    let unsupported = LogicalType::Unsupported(String::new());
+    for logical in specimens.iter().chain([&unsupported]) {
+        let mut ways: [(&str, Vec<String>); 3] = [("as it is", vec![]), ("parsed", vec![]), ("text", vec![])];
+        for target in &targets {
+            if let Ok(cast) = cast_side(logical, target) {
+                let way = match cast.conversion {
+                    Conversion::Direct => 0,
+                    Conversion::Parse => 1,
+                    Conversion::Render => 2,
+                };
+                ways[way].1.push(target.to_string());
+            }
+        }
+        for (how, targets) in ways.into_iter().filter(|(_, targets)| !targets.is_empty()) {
+            let _ = writeln!(out, "| {} | {} | {how} |", type_word(logical), targets.join(", "));
+        }
+    }
+    out
+}
