@@ -3,3 +3,4 @@
 pub mod connector;
 pub mod encode;
 pub mod model;
+pub mod sort;
