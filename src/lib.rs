@@ -2,5 +2,6 @@
 
 pub mod connector;
 pub mod encode;
+pub mod merge;
 pub mod model;
 pub mod sort;
