@@ -4,11 +4,13 @@
 
 mod batch;
 mod decode;
+mod fold;
 mod text;
 mod writer;
 
 pub use batch::{EncodedBatch, Record};
 pub use decode::{Fields, decode_field, decode_key, decode_row, fields};
+pub use fold::fold_text;
 pub use text::{parse, render};
 pub use writer::{RowLayout, RowWriter, encode_key, encode_row};
 

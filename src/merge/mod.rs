@@ -1,0 +1,3 @@
+//! The merge of two sorted sides.
+
+pub mod tolerance;
