@@ -1,1 +1,14 @@
-//! testkit
+//! What the tests and benches of tieout share: a private `PostgreSQL` server, the standard table, a naive oracle and seeded
+//! random numbers. It depends on nothing of the engine, so that it can contradict it.
+
+pub mod oracle;
+pub mod postgres;
+pub mod random;
+pub mod table;
+pub mod write;
+
+/// What can go wrong here only matters as text in the failure of a test.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// A result with [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,75 @@
+//! Makes the standard table in a store, or prints the differences that a comparison of the two must find.
+
+use std::path::PathBuf;
+
+use tieout_testkit::table::{STANDARD_SEED, Side, expected};
+use tieout_testkit::{Result, postgres, write};
+
+const USAGE: &str = "usage: standard-table --rows N [--seed N] --side source|sink \
+    (--postgres URL --table NAME | --parquet PATH | --csv PATH)\n       standard-table --rows N --counts";
+
+#[derive(Default)]
+struct Arguments {
+    rows: u64,
+    seed: Option<u64>,
+    side: Option<Side>,
+    postgres: Option<String>,
+    table: Option<String>,
+    parquet: Option<PathBuf>,
+    csv: Option<PathBuf>,
+    counts: bool,
+}
+
+fn parse() -> Result<Arguments> {
+    let mut arguments = Arguments::default();
+    let mut given = std::env::args().skip(1);
+    while let Some(name) = given.next() {
+        if name == "--counts" {
+            arguments.counts = true;
+            continue;
+        }
+        let value = given.next().ok_or_else(|| format!("{name} needs a value\n{USAGE}"))?;
+        match name.as_str() {
+            "--rows" => arguments.rows = value.parse()?,
+            "--seed" => arguments.seed = Some(value.parse()?),
+            "--side" if value == "source" => arguments.side = Some(Side::Source),
+            "--side" if value == "sink" => arguments.side = Some(Side::Sink),
+            "--postgres" => arguments.postgres = Some(value),
+            "--table" => arguments.table = Some(value),
+            "--parquet" => arguments.parquet = Some(value.into()),
+            "--csv" => arguments.csv = Some(value.into()),
+            _ => return Err(format!("unexpected {name} {value}\n{USAGE}").into()),
+        }
+    }
+    Ok(arguments)
+}
+
+#[expect(clippy::print_stdout, reason = "the counts are this program's result")]
+fn print_counts(rows: u64) {
+    let counts = expected(rows);
+    println!(
+        "{{\"missing\": {}, \"extra\": {}, \"changed\": {}, \"matched\": {}}}",
+        counts.missing, counts.extra, counts.changed, counts.matched
+    );
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let arguments = parse()?;
+    let rows = arguments.rows;
+    if arguments.counts {
+        print_counts(rows);
+        return Ok(());
+    }
+    let seed = arguments.seed.unwrap_or(STANDARD_SEED);
+    let side = arguments.side.ok_or(USAGE)?;
+    if let (Some(url), Some(table)) = (&arguments.postgres, &arguments.table) {
+        let client = postgres::connect(url).await?;
+        return write::load_postgres(&client, table, seed, rows, side).await;
+    }
+    if let Some(path) = &arguments.parquet {
+        return write::write_parquet(path, seed, rows, side);
+    }
+    let path = arguments.csv.as_ref().ok_or(USAGE)?;
+    write::write_csv(path, seed, rows, side)
+}

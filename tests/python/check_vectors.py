@@ -1,0 +1,97 @@
+"""Checks golden vectors with the independent decoder: check_vectors.py FILE.
+
+Each vector: {"type", "value": canonical text or null, "value_hex", "key_hex", "digest"}. The value form and the key
+form must decode to the value, and the digest must be BLAKE2b-256 of the value form. Prints each failure and
+`N passed, M failed`; exits with 1 when any failed or when there is no vector.
+"""
+
+import hashlib
+import json
+import struct
+import sys
+
+from decoder import JsonNumber, Malformed, canonical_text, decode_key, decode_value, json_text, parse_type
+
+
+def float_bits(text):
+    value = float(text)
+    return "NaN" if value != value else struct.pack(">d", value + 0.0).hex()
+
+
+def plain_number(text):
+    """A JSON number's text in canonical digits, by moving the point: no arithmetic on the value."""
+    mantissa, _, exponent = text.lower().partition("e")
+    sign, mantissa = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa.lstrip("+"))
+    whole, _, fraction = mantissa.partition(".")
+    point = len(whole) + int(exponent or 0)
+    digits = whole + fraction
+    digits, point = "0" * max(0, -point) + digits, max(0, point)
+    digits += "0" * max(0, point - len(digits))
+    whole, fraction = digits[:point].lstrip("0") or "0", digits[point:].rstrip("0")
+    plain = f"{whole}.{fraction}" if fraction else whole
+    return "0" if plain == "0" else sign + plain
+
+
+def structure(value):
+    """The one spelling of a JSON text that comes from outside."""
+    def number(text):
+        return JsonNumber(plain_number(text))
+    return json_text(json.loads(value, parse_int=number, parse_float=number))
+
+
+def same(kind, expected, found):
+    if expected is None or found is None:
+        return expected == found
+    if kind == "float":
+        return float_bits(expected) == float_bits(found)
+    if expected == found:
+        return True
+    if parse_type(kind)[0] in ("json", "list", "struct", "map", "range", "multirange", "interval"):
+        try:
+            return structure(expected) == structure(found)
+        except ValueError:
+            return False
+    return False
+
+
+def check(vector):
+    """The complaints about one vector."""
+    kind, expected = vector["type"], vector["value"]
+    complaints = []
+    if vector.get("value_hex") is not None:
+        data = bytes.fromhex(vector["value_hex"])
+        found = canonical_text(kind, decode_value(kind, data))
+        if not same(kind, expected, found):
+            complaints.append(f"value form gives {found!r}")
+        if vector.get("digest") is None or hashlib.blake2b(data, digest_size=32).hexdigest() != vector["digest"].lower():
+            complaints.append("digest is not BLAKE2b-256 of the value form")
+    elif expected is not None:
+        complaints.append("a value, but no value form")
+    if vector.get("key_hex") is not None:
+        (decoded,) = decode_key([kind], bytes.fromhex(vector["key_hex"]))
+        found = None if decoded is None and parse_type(kind)[0] != "json" else canonical_text(kind, decoded)
+        if not same(kind, expected, found):
+            complaints.append(f"key form gives {found!r}")
+    return complaints
+
+
+def main(path):
+    with open(path, encoding="utf-8") as file:
+        vectors = json.load(file)
+    failed = 0
+    for number, vector in enumerate(vectors):
+        try:
+            complaints = check(vector)
+        except (Malformed, KeyError, ValueError) as error:
+            complaints = [f"{type(error).__name__}: {error}"]
+        if complaints:
+            failed += 1
+            print(f"vector {number}, {vector.get('type')} {vector.get('value')!r}: {'; '.join(complaints)}")
+    print(f"{len(vectors) - failed} passed, {failed} failed")
+    return 0 if vectors and not failed else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: check_vectors.py FILE")
+    sys.exit(main(sys.argv[1]))
