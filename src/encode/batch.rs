@@ -63,6 +63,22 @@ impl EncodedBatch {
         self.starts.clear();
     }
 
+    /// Takes the rows of `other` after its own.
+    pub fn append(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        (0..other.len()).for_each(|index| self.push_record(other.record(index).bytes));
+    }
+
+    /// Keeps the first `rows` rows.
+    pub fn truncate(&mut self, rows: usize) {
+        let end = self.offset(rows);
+        self.data.truncate(end);
+        self.starts.truncate(rows);
+    }
+
     /// Bytes of memory held.
     #[must_use]
     pub fn capacity(&self) -> usize {

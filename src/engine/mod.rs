@@ -1,0 +1,323 @@
+//! Runs a comparison: the only module that knows all stages.
+//!
+//! Reads run on the tokio runtime, encoding and merging on threads of their own, so that a read never waits for a hash.
+
+pub mod limits;
+mod prepare;
+mod producer;
+mod range_task;
+mod sorted;
+mod tasks;
+
+use crate::{
+    connector::FrozenTable,
+    encode::{EncodedBatch, RowLayout},
+    merge::{Feed, MergeSpec},
+    model::{
+        ComparisonRequest, Counts, Error, KeyRange, PlanFacts, Progress, ReadOrder, Result, RunFacts, Side, Sides,
+        Verdict,
+    },
+    output::{
+        Colour, DifferenceSchema, DifferenceWriter, RunFolder, RunRecord, Timing, plan_document, plan_text, summary,
+        write_ranges, write_record,
+    },
+    sort::SorterOptions,
+};
+use prepare::{Prepared, prepare};
+use range_task::{FinishedRange, RunContext, compare_range, run_range};
+use sorted::{CutFeed, SortedFeed};
+use std::{
+    path::PathBuf,
+    sync::{Arc, mpsc},
+    time::{Instant, SystemTime},
+};
+use tokio_util::sync::CancellationToken;
+
+/// What a caller holds of a run while it goes on.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Moves as rows are read.
+    pub progress: Arc<Progress>,
+    /// Stops the run; server queries are cancelled.
+    pub cancel: CancellationToken,
+    /// Whether texts for people may hold colour codes.
+    pub colour: bool,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct RunResult {
+    /// Everything known of it.
+    pub facts: RunFacts,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The content of `run.json`.
+    pub document: serde_json::Value,
+    /// A summary for people.
+    pub summary: String,
+}
+
+/// A finished plan.
+#[derive(Debug)]
+pub struct PlanResult {
+    /// Everything known of it.
+    pub facts: PlanFacts,
+    /// The plan as a JSON document.
+    pub document: serde_json::Value,
+    /// The plan for people.
+    pub text: String,
+}
+
+/// Plans a comparison and reads no rows.
+///
+/// # Errors
+/// Whatever stands between the request and a plan; see [`crate::model::ErrorKind`].
+pub async fn plan(request: ComparisonRequest, control: Control) -> Result<PlanResult> {
+    let prepared = cancellable(&control.cancel, prepare(request, &control)).await?;
+    let facts = prepared.facts;
+    Ok(PlanResult { document: plan_document(&facts), text: plan_text(&facts), facts })
+}
+
+/// Compares two tables and leaves a run folder.
+///
+/// # Errors
+/// Any obstacle ends the run: the folder then keeps its `.partial` name. Differences are not errors.
+pub async fn compare(request: ComparisonRequest, control: Control) -> Result<RunResult> {
+    let started = SystemTime::now();
+    let clock = Instant::now();
+    let prepared = cancellable(&control.cancel, prepare(request, &control)).await?;
+    let run_id = RunFolder::name(started, nonce());
+    let folder = RunFolder::create(&prepared.facts.request.output, &run_id)?;
+    let Prepared { facts: plan_facts, tables, memory } = prepared;
+    let context = Arc::new(context(&plan_facts, tables, memory.queue_bytes, memory.sort_bytes, folder, &control)?);
+    let finished = run_ranges(&context, memory.workers, sorter(&context, memory.sort_bytes)).await?;
+    let context = Arc::into_inner(context).ok_or_else(|| Error::internal("a range still runs after the last one"))?;
+    let verdict = verdict(&finished, plan_facts.plan.ranges.as_slice().len());
+    let mut parts: Vec<PathBuf> = finished.iter().flat_map(|range| range.parts.iter().cloned()).collect();
+    if parts.is_empty() {
+        parts.push(DifferenceWriter::write_empty(context.folder.path(), Arc::clone(&context.schema))?);
+    }
+    let facts = RunFacts {
+        run_id,
+        plan: plan_facts,
+        durations: finished.iter().map(|range| range.duration).collect(),
+        outcomes: finished.into_iter().map(|range| range.outcome).collect(),
+        verdict,
+        started,
+        elapsed: clock.elapsed(),
+    };
+    write_ranges(&context.folder.path().join("ranges.parquet"), &facts)?;
+    let record = RunRecord::from_facts(&facts, &parts);
+    write_record(&context.folder, &record, &Timing::from_facts(&facts))?;
+    let folder = context.folder.finish()?;
+    let document = serde_json::to_value(&record)
+        .map_err(|error| Error::internal("writing the record as JSON").caused_by(error))?;
+    let colour = if control.colour { Colour::On } else { Colour::Off };
+    let summary = summary(&facts, &folder, colour);
+    Ok(RunResult { facts, folder, document, summary })
+}
+
+async fn cancellable<T>(cancel: &CancellationToken, work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(producer::cancelled()),
+        result = work => result,
+    }
+}
+
+/// A number that tells two runs of one second apart.
+fn nonce() -> u32 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    u32::try_from(RandomState::new().build_hasher().finish() >> 32).unwrap_or(0)
+}
+
+fn context(
+    facts: &PlanFacts,
+    tables: Sides<Arc<dyn FrozenTable>>,
+    queue_bytes: u64,
+    sort_bytes: u64,
+    folder: RunFolder,
+    control: &Control,
+) -> Result<RunContext> {
+    let plan = Arc::clone(&facts.plan);
+    let rows_sorted = Sides::new(plan.order.source == ReadOrder::Local, plan.order.sink == ReadOrder::Local);
+    let group_sorter = sorter_in(folder.path().to_owned(), limits::GROUP_SORT_BYTES.min(sort_bytes.max(limits::GROUP_SORT_BYTES)));
+    let layouts = Sides::new(
+        Arc::new(RowLayout::new(&plan.projection.source)?),
+        Arc::new(RowLayout::new(&plan.projection.sink)?),
+    );
+    Ok(RunContext {
+        spec: MergeSpec::new(&plan, rows_sorted, limits::GROUP_BYTES_MAX, group_sorter),
+        schema: Arc::new(DifferenceSchema::new(&plan)),
+        layouts,
+        tables,
+        folder,
+        queue_bytes,
+        progress: Arc::clone(&control.progress),
+        // A child: an error of one range stops the others and leaves the caller's token alone.
+        cancel: control.cancel.child_token(),
+        runtime: tokio::runtime::Handle::current(),
+        plan,
+    })
+}
+
+fn sorter(context: &RunContext, sort_bytes: u64) -> SorterOptions {
+    sorter_in(context.folder.path().to_owned(), sort_bytes)
+}
+
+fn sorter_in(spill_folder: PathBuf, memory_bytes: u64) -> SorterOptions {
+    SorterOptions { memory_bytes, spill_folder, disk_bytes_max: None }
+}
+
+/// Runs all ranges; returns them ascending by number, or the first obstacle.
+async fn run_ranges(
+    context: &Arc<RunContext>,
+    workers: usize,
+    sorter: SorterOptions,
+) -> Result<Vec<FinishedRange>> {
+    let in_ranges = context.plan.order.source == ReadOrder::ServerRanges;
+    let ranges = context.plan.ranges.as_slice().len();
+    let shared = Arc::clone(context);
+    // The runtime's blocking threads wait for the CPU threads; they do no work themselves.
+    let results = tokio::task::spawn_blocking(move || {
+        if in_ranges { run_apart(&shared, workers, ranges) } else { run_once(&shared, &sorter) }
+    })
+    .await
+    .map_err(|error| Error::internal("a worker broke off").caused_by(error))?;
+    let mut finished = results?;
+    finished.sort_by_key(|range| range.outcome.range);
+    let complete = finished.iter().map(|range| range.outcome.range).eq(0..ranges);
+    if complete { Ok(finished) } else { Err(Error::internal("a range is missing from the results")) }
+}
+
+/// Every range by reads of its own, `workers` at once.
+fn run_apart(context: &Arc<RunContext>, workers: usize, ranges: usize) -> Result<Vec<FinishedRange>> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(workers)
+        .thread_name(|index| format!("range-{index}"))
+        .build()
+        .map_err(|error| Error::internal("starting the workers").caused_by(error))?;
+    // One message a range; ranges are bounded by the plan.
+    let (sender, receiver) = mpsc::channel();
+    pool.scope_fifo(|scope| {
+        for number in 0..ranges {
+            let sender = sender.clone();
+            scope.spawn_fifo(move |_| {
+                let result = run_range(context, number);
+                if result.is_err() {
+                    context.cancel.cancel();
+                }
+                // The receiver lives until all ranges are done.
+                drop(sender.send(result));
+            });
+        }
+    });
+    drop(sender);
+    first_obstacle(receiver.into_iter().collect())
+}
+
+/// Tells the cause from the ranges that were only stopped because of it.
+fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRange>> {
+    let mut finished = Vec::with_capacity(results.len());
+    let mut obstacle: Option<Error> = None;
+    for result in results {
+        match result {
+            Ok(range) => finished.push(range),
+            Err(error) => {
+                let is_cause = error.kind() != crate::model::ErrorKind::Cancelled;
+                if obstacle.as_ref().is_none_or(|known| is_cause && known.kind() == crate::model::ErrorKind::Cancelled) {
+                    obstacle = Some(error);
+                }
+            }
+        }
+    }
+    obstacle.map_or(Ok(finished), Err)
+}
+
+/// One read a side, cut into ranges as the rows arrive; each side is encoded (and sorted) on a thread of its own.
+fn run_once(context: &RunContext, sorter: &SorterOptions) -> Result<Vec<FinishedRange>> {
+    std::thread::scope(|scope| {
+        let (source_sender, source) = crossbeam_channel::bounded(ENCODED_QUEUE_BATCHES);
+        let (sink_sender, sink) = crossbeam_channel::bounded(ENCODED_QUEUE_BATCHES);
+        for (side, sender) in [(Side::Source, source_sender), (Side::Sink, sink_sender)] {
+            scope.spawn(move || {
+                let order = *context.plan.order.get(side);
+                let mut feed = context.feed(side, &KeyRange::all(), order != ReadOrder::Local);
+                if order != ReadOrder::Local {
+                    return pump(&mut feed, &sender);
+                }
+                match SortedFeed::sort(&mut feed, sorter.clone()) {
+                    Ok(mut sorted) => {
+                        drop(feed);
+                        pump(&mut sorted, &sender);
+                    }
+                    Err(error) => drop(sender.send(Err(error.on(side)))),
+                }
+            });
+        }
+        let mut source = CutFeed::new(Box::new(PumpFeed { receiver: source, ended: false }));
+        let mut sink = CutFeed::new(Box::new(PumpFeed { receiver: sink, ended: false }));
+        let mut finished = Vec::new();
+        for (number, range) in context.plan.ranges.as_slice().iter().enumerate() {
+            source.enter(range);
+            sink.enter(range);
+            let result = compare_range(context, number, Sides { source: &mut source, sink: &mut sink });
+            finished.push(result.inspect_err(|_| context.cancel.cancel())?);
+        }
+        Ok(finished)
+    })
+}
+
+/// Encoded batches that wait between a side's thread and the merge.
+const ENCODED_QUEUE_BATCHES: usize = 2;
+
+type Pumped = Result<Option<EncodedBatch>>;
+
+/// Moves a feed's batches to another thread, then its end or its error.
+fn pump(feed: &mut dyn Feed, sender: &crossbeam_channel::Sender<Pumped>) {
+    loop {
+        let mut batch = EncodedBatch::new();
+        let message = feed.next(&mut batch).map(|any| any.then_some(batch));
+        let last = !matches!(message, Ok(Some(_)));
+        if sender.send(message).is_err() || last {
+            return;
+        }
+    }
+}
+
+struct PumpFeed {
+    receiver: crossbeam_channel::Receiver<Pumped>,
+    ended: bool,
+}
+
+impl Feed for PumpFeed {
+    fn next(&mut self, into: &mut EncodedBatch) -> Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        match self.receiver.recv() {
+            Ok(Ok(Some(batch))) => {
+                into.append(batch);
+                Ok(true)
+            }
+            Ok(Ok(None)) => {
+                self.ended = true;
+                Ok(false)
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(Error::internal("reading: an encoding thread stopped without an end or an error")),
+        }
+    }
+}
+
+fn verdict(finished: &[FinishedRange], planned: usize) -> Verdict {
+    let mut counts = Counts::default();
+    finished.iter().for_each(|range| counts.add(&range.outcome.counts));
+    if counts.differences() > 0 {
+        Verdict::Different
+    } else if finished.len() < planned {
+        Verdict::Incomplete(format!("{} of {planned} ranges were compared", finished.len()))
+    } else {
+        Verdict::Equal
+    }
+}

@@ -1,0 +1,293 @@
+//! One side of a merge: proves order and bounds of a stream, counts duplicates, and shows records in (key, row) order.
+//!
+//! A stream ascends by key alone; the rows of one key come in any order. So the last key of what was read is held back
+//! until the next key is seen, and a group of rows that outgrows its bound is sorted on disk.
+
+use super::{Feed, MergeSpec, RangeBounds};
+use crate::{
+    encode::{EncodedBatch, Record},
+    model::{Error, ErrorKind, Result, Side},
+    sort::{SortedRecords, Sorter},
+};
+
+/// Bytes of sorted records that are taken from a group on disk at a time.
+const GROUP_BATCH_BYTES: usize = 256 * 1024;
+
+/// Duplicates and rows of one side.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) rows: u64,
+    pub(super) duplicate_keys: u64,
+    pub(super) surplus_rows: u64,
+}
+
+/// A stream of one side of one range, in (key, row) order.
+pub(super) struct Cursor<'a> {
+    side: Side,
+    spec: &'a MergeSpec,
+    bounds: &'a RangeBounds,
+    feed: &'a mut dyn Feed,
+    rows_sorted: bool,
+    /// Records that may be taken.
+    batch: EncodedBatch,
+    at: usize,
+    /// Records read after `batch`: the start of a group whose end is not known yet.
+    held: EncodedBatch,
+    /// Key and (for tables without a key) row of the last record that was read.
+    previous: Option<EncodedBatch>,
+    in_duplicate: bool,
+    has_duplicates: bool,
+    group: Option<SortedRecords>,
+    ended: bool,
+    pub(super) tally: Tally,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(side: Side, spec: &'a MergeSpec, bounds: &'a RangeBounds, feed: &'a mut dyn Feed) -> Self {
+        Self {
+            side,
+            spec,
+            bounds,
+            feed,
+            rows_sorted: *spec.rows_sorted.get(side),
+            batch: EncodedBatch::new(),
+            at: 0,
+            held: EncodedBatch::new(),
+            previous: None,
+            in_duplicate: false,
+            has_duplicates: false,
+            group: None,
+            ended: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// The records in hand and the index of the current one, after reading on if there was none.
+    pub(super) fn ready(&mut self) -> Result<bool> {
+        while self.at >= self.batch.len() {
+            self.batch.clear();
+            self.at = 0;
+            if !self.load()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn batch(&self) -> &EncodedBatch {
+        &self.batch
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn current(&self) -> Option<Record<'_>> {
+        (self.at < self.batch.len()).then(|| self.batch.record(self.at))
+    }
+
+    pub(super) fn advance_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Fills `batch`; false at the end.
+    fn load(&mut self) -> Result<bool> {
+        if let Some(group) = &mut self.group {
+            if group.next_batch(&mut self.batch, GROUP_BATCH_BYTES)? {
+                return Ok(true);
+            }
+            self.group = None;
+        }
+        loop {
+            if self.ended {
+                std::mem::swap(&mut self.batch, &mut self.held);
+                self.held.clear();
+                self.sort_groups();
+                return Ok(!self.batch.is_empty());
+            }
+            let checked = self.held.len();
+            if self.feed.next(&mut self.held)? {
+                self.check(checked)?;
+            } else {
+                self.ended = true;
+                continue;
+            }
+            if self.held.is_empty() {
+                continue;
+            }
+            if self.rows_sorted {
+                std::mem::swap(&mut self.batch, &mut self.held);
+                return Ok(true);
+            }
+            let tail = self.last_group_start(checked);
+            if tail > 0 {
+                self.hold_back(tail);
+                self.sort_groups();
+                return Ok(true);
+            }
+            if self.held.bytes() as u64 > self.spec.group_bytes_max {
+                self.sort_on_disk()?;
+                return self.load();
+            }
+        }
+    }
+
+    /// Index of the first record of the last key in `held`; records before `from` were looked at before.
+    fn last_group_start(&self, from: usize) -> usize {
+        let last = self.held.len() - 1;
+        let key = self.held.record(last).key;
+        let mut start = last;
+        while start > 0 && self.held.record(start - 1).key == key {
+            start -= 1;
+            if start == from && self.held.record(0).key == key {
+                return 0;
+            }
+        }
+        start
+    }
+
+    /// Moves the records before `tail` to `batch`, keeps the others.
+    fn hold_back(&mut self, tail: usize) {
+        std::mem::swap(&mut self.batch, &mut self.held);
+        self.held.clear();
+        for index in tail..self.batch.len() {
+            self.held.push_record(self.batch.record(index).bytes);
+        }
+        self.batch.truncate(tail);
+    }
+
+    /// Brings the rows of each key of `batch` into row-byte order.
+    fn sort_groups(&mut self) {
+        if self.rows_sorted || !self.has_duplicates {
+            return;
+        }
+        let is_sorted = (1..self.batch.len()).all(|index| {
+            let (before, after) = (self.batch.record(index - 1), self.batch.record(index));
+            before.key != after.key || before.row <= after.row
+        });
+        if is_sorted {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.batch.len()).collect();
+        order.sort_by(|one, other| {
+            let (one, other) = (self.batch.record(*one), self.batch.record(*other));
+            one.key.cmp(other.key).then_with(|| one.row.cmp(other.row))
+        });
+        let mut sorted = EncodedBatch::new();
+        for index in order {
+            sorted.push_record(self.batch.record(index).bytes);
+        }
+        self.batch = sorted;
+    }
+
+    /// Sorts the group that fills `held`, and the rest of it, on disk; what follows it stays in `held`.
+    fn sort_on_disk(&mut self) -> Result<()> {
+        let mut sorter = Sorter::new(self.spec.sorter.clone())?;
+        let key = self.held.record(0).key.to_vec();
+        sorter.push(&self.held)?;
+        self.held.clear();
+        let mut part = EncodedBatch::new();
+        while self.held.is_empty() {
+            if !self.feed.next(&mut self.held)? {
+                self.ended = true;
+                break;
+            }
+            self.check(0)?;
+            let end = (0..self.held.len()).find(|index| self.held.record(*index).key != key);
+            let end = end.unwrap_or(self.held.len());
+            part.clear();
+            (0..end).for_each(|index| part.push_record(self.held.record(index).bytes));
+            sorter.push(&part)?;
+            part.clear();
+            (end..self.held.len()).for_each(|index| part.push_record(self.held.record(index).bytes));
+            std::mem::swap(&mut part, &mut self.held);
+        }
+        self.group = Some(sorter.finish()?);
+        // What follows the group may itself hold several keys: it is shown when the group is done, as if just read.
+        Ok(())
+    }
+
+    /// Proves order and bounds of the records of `held` from index `from` on, and counts duplicates.
+    fn check(&mut self, from: usize) -> Result<()> {
+        let count = self.held.len();
+        if from == count {
+            return Ok(());
+        }
+        for index in from..count {
+            let record = self.held.record(index);
+            let before = match index.checked_sub(1) {
+                Some(before) if index > from => Some(self.held.record(before)),
+                _ => self.previous.as_ref().map(|previous| previous.record(0)),
+            };
+            let Some(before) = before else { continue };
+            match before.key.cmp(record.key) {
+                std::cmp::Ordering::Less => self.in_duplicate = false,
+                std::cmp::Ordering::Greater => return Err(self.order_error(before.key, record.key)),
+                std::cmp::Ordering::Equal => {
+                    self.has_duplicates = true;
+                    if self.spec.is_keyless() && before.row != record.row {
+                        self.in_duplicate = false;
+                        continue;
+                    }
+                    self.check_folded(&before, &record)?;
+                    self.tally.surplus_rows += 1;
+                    if !self.in_duplicate {
+                        self.tally.duplicate_keys += 1;
+                        self.in_duplicate = true;
+                    }
+                }
+            }
+        }
+        self.check_bounds(self.held.record(from).key)?;
+        self.check_bounds(self.held.record(count - 1).key)?;
+        self.tally.rows += (count - from) as u64;
+        let last = self.held.record(count - 1);
+        let previous = self.previous.get_or_insert_with(EncodedBatch::new);
+        previous.clear();
+        previous.push(last.key, if self.spec.is_keyless() || !self.spec.folded_fields.is_empty() { last.row } else { &[] });
+        Ok(())
+    }
+
+    fn check_bounds(&self, key: &[u8]) -> Result<()> {
+        if self.bounds.range.contains(key) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Order,
+            "reading a range: a key came that lies outside of the bounds that were asked for",
+        )
+        .hint("the store compares this key in another way than it sorts it (a collation, trailing blanks, a type that the predicate converts); try --sort local")
+        .on(self.side)
+        .in_range(self.bounds.number)
+        .at_key(self.spec.key_text(key)))
+    }
+
+    fn order_error(&self, before: &[u8], key: &[u8]) -> Error {
+        Error::new(
+            ErrorKind::Order,
+            format!("reading in key order: expected a key after {}, found a smaller one", self.spec.key_text(before)),
+        )
+        .hint("the store sorts this key in another order (a collation, an index that is damaged, a file that is not sorted as declared); try --sort local")
+        .on(self.side)
+        .in_range(self.bounds.number)
+        .at_key(self.spec.key_text(key))
+    }
+
+    /// Two rows of one folded key must have the same exact key.
+    fn check_folded(&self, before: &Record<'_>, record: &Record<'_>) -> Result<()> {
+        for field in &self.spec.folded_fields {
+            let exact = |row| crate::encode::fields(row).nth(*field);
+            if exact(before.row) != exact(record.row) {
+                return Err(Error::new(
+                    ErrorKind::Value,
+                    "folding a key: two different keys of this side become one, so rows cannot be told apart",
+                )
+                .hint("remove the trim, case or unicode option of the key column, or mend the data")
+                .on(self.side)
+                .in_range(self.bounds.number)
+                .at_key(self.spec.key_text(record.key)));
+            }
+        }
+        Ok(())
+    }
+}

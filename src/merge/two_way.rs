@@ -1,0 +1,228 @@
+//! The merge itself: walks both sides in (key, row) order.
+//!
+//! Equal records cancel. What is left over of a key is missing or extra with its number of occurrences, and changed when
+//! exactly one row is left on each side.
+
+use super::{
+    ColumnComparer, DifferenceSink, Feed, MergeSpec, RangeBounds, SideDigests,
+    cursor::{Cursor, Tally},
+};
+use crate::model::{Counts, Difference, DifferenceKind, Digest, RangeOutcome, Result, Side, SideTally, Sides};
+
+/// Compares one range: reads both feeds to their ends.
+///
+/// Memory: two batches a side, and the rows of one key up to `group_bytes_max` a side.
+///
+/// # Errors
+/// `Order` if a feed breaks its order or its bounds; whatever the feeds, the sorter or the sink report.
+pub fn merge_range(
+    spec: &MergeSpec,
+    bounds: &RangeBounds,
+    feeds: Sides<&mut dyn Feed>,
+    differences: &mut dyn DifferenceSink,
+) -> Result<RangeOutcome> {
+    let mut merge = Merge {
+        source: Cursor::new(Side::Source, spec, bounds, feeds.source),
+        sink: Cursor::new(Side::Sink, spec, bounds, feeds.sink),
+        digests: SideDigests::new(),
+        findings: Findings {
+            keyless: spec.is_keyless(),
+            comparer: ColumnComparer::new(spec),
+            counts: Counts::default(),
+            differences,
+            key: Vec::new(),
+            left: Sides::default(),
+            can_pair: true,
+        },
+    };
+    merge.run()?;
+    let digests = merge.digests.finish();
+    let counts = merge.findings.counts;
+    let (changed_by_column, excused_by_column) = merge.findings.comparer.finish();
+    Ok(RangeOutcome {
+        range: bounds.number,
+        sides: Sides {
+            source: side_tally(merge.source.tally, digests.source),
+            sink: side_tally(merge.sink.tally, digests.sink),
+        },
+        counts,
+        changed_by_column,
+        excused_by_column,
+    })
+}
+
+fn side_tally(tally: Tally, digest: Digest) -> SideTally {
+    SideTally {
+        rows: tally.rows,
+        duplicate_keys: tally.duplicate_keys,
+        surplus_rows: tally.surplus_rows,
+        digest,
+    }
+}
+
+struct Merge<'a> {
+    source: Cursor<'a>,
+    sink: Cursor<'a>,
+    digests: SideDigests,
+    findings: Findings<'a>,
+}
+
+impl Merge<'_> {
+    fn run(&mut self) -> Result<()> {
+        loop {
+            match (self.source.ready()?, self.sink.ready()?) {
+                (true, true) => {
+                    self.skip_equal();
+                    if self.source.current().is_some() && self.sink.current().is_some() {
+                        self.walk_key()?;
+                    }
+                }
+                (false, false) => return Ok(()),
+                _ => self.walk_key()?,
+            }
+        }
+    }
+
+    /// Passes over records that are the same on both sides, and digests them as one slice.
+    fn skip_equal(&mut self) {
+        let (source, sink) = (self.source.batch(), self.sink.batch());
+        let (from, other) = (self.source.at(), self.sink.at());
+        let most = (source.len() - from).min(sink.len() - other);
+        let mut equal = 0;
+        while equal < most && source.record(from + equal).bytes == sink.record(other + equal).bytes {
+            equal += 1;
+        }
+        if equal > 0 {
+            self.digests.update_both(source.slice(from, from + equal));
+            self.findings.counts.matched += equal as u64;
+            self.source.advance_to(from + equal);
+            self.sink.advance_to(other + equal);
+        }
+    }
+
+    /// Walks the rest of the smallest key on both sides.
+    fn walk_key(&mut self) -> Result<()> {
+        let key = match (self.source.current(), self.sink.current()) {
+            (Some(source), Some(sink)) => source.key.min(sink.key),
+            (Some(one), None) | (None, Some(one)) => one.key,
+            (None, None) => return Ok(()),
+        };
+        self.findings.start(key);
+        loop {
+            self.source.ready()?;
+            self.sink.ready()?;
+            let source = self.source.current().filter(|record| record.key == self.findings.key);
+            let sink = self.sink.current().filter(|record| record.key == self.findings.key);
+            let side = match (source, sink) {
+                (None, None) => break,
+                (Some(source), Some(sink)) => match source.row.cmp(sink.row) {
+                    std::cmp::Ordering::Less => Side::Source,
+                    std::cmp::Ordering::Greater => Side::Sink,
+                    std::cmp::Ordering::Equal => {
+                        self.digests.update_both(source.bytes);
+                        self.findings.counts.matched += 1;
+                        self.source.advance_to(self.source.at() + 1);
+                        self.sink.advance_to(self.sink.at() + 1);
+                        continue;
+                    }
+                },
+                (Some(_), None) => Side::Source,
+                (None, Some(_)) => Side::Sink,
+            };
+            let cursor = if side == Side::Source { &mut self.source } else { &mut self.sink };
+            if let Some(record) = cursor.current() {
+                self.digests.update(side, record.bytes);
+                self.findings.leave_over(side, record.row)?;
+            }
+            cursor.advance_to(cursor.at() + 1);
+        }
+        self.findings.finish_key()
+    }
+}
+
+/// A row that found no partner, and how many equal ones there are.
+#[derive(Debug, Default)]
+struct LeftOver {
+    row: Vec<u8>,
+    occurrences: u64,
+}
+
+/// What was found of the current key, and of the range so far.
+struct Findings<'a> {
+    keyless: bool,
+    comparer: ColumnComparer<'a>,
+    counts: Counts,
+    differences: &'a mut dyn DifferenceSink,
+    key: Vec<u8>,
+    left: Sides<LeftOver>,
+    can_pair: bool,
+}
+
+impl Findings<'_> {
+    fn start(&mut self, key: &[u8]) {
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.left.source.occurrences = 0;
+        self.left.sink.occurrences = 0;
+        self.can_pair = !self.keyless;
+    }
+
+    /// Takes a row without a partner. Rows of a side come in row-byte order, so equal ones are adjacent.
+    fn leave_over(&mut self, side: Side, row: &[u8]) -> Result<()> {
+        let left = self.left.get_mut(side);
+        if left.occurrences > 0 {
+            self.can_pair = false;
+            if left.row == row {
+                left.occurrences += 1;
+                return Ok(());
+            }
+            self.flush(side)?;
+        }
+        let left = self.left.get_mut(side);
+        left.row.clear();
+        left.row.extend_from_slice(row);
+        left.occurrences = 1;
+        Ok(())
+    }
+
+    fn flush(&mut self, side: Side) -> Result<()> {
+        let left = self.left.get_mut(side);
+        let occurrences = std::mem::take(&mut left.occurrences);
+        if occurrences == 0 {
+            return Ok(());
+        }
+        let row = Some(left.row.as_slice());
+        let (kind, source, sink) = match side {
+            Side::Source => (DifferenceKind::Missing, row, None),
+            Side::Sink => (DifferenceKind::Extra, None, row),
+        };
+        match side {
+            Side::Source => self.counts.missing += occurrences,
+            Side::Sink => self.counts.extra += occurrences,
+        }
+        self.differences.write(&Difference { kind, key: &self.key, source, sink, changed: &[], occurrences })
+    }
+
+    fn finish_key(&mut self) -> Result<()> {
+        let one_each = self.left.source.occurrences == 1 && self.left.sink.occurrences == 1;
+        if !(self.can_pair && one_each) {
+            self.flush(Side::Source)?;
+            return self.flush(Side::Sink);
+        }
+        let changed = self.comparer.compare(&self.left.source.row, &self.left.sink.row)?;
+        if changed.is_empty() {
+            self.counts.matched += 1;
+            self.counts.excused += 1;
+            return Ok(());
+        }
+        self.counts.changed += 1;
+        self.differences.write(&Difference {
+            kind: DifferenceKind::Changed,
+            key: &self.key,
+            source: Some(&self.left.source.row),
+            sink: Some(&self.left.sink.row),
+            changed,
+            occurrences: 1,
+        })
+    }
+}
