@@ -96,6 +96,21 @@ fn short_keys_and_zeros_sort_as_bytes_do() {
 }
 
 #[test]
+fn keys_with_a_common_start_sort_as_bytes_do() {
+    for memory_bytes in [1 << 16, 1 << 22] {
+        let mut rows = random(14, 4000, 10, 30, 3);
+        for (key, _) in &mut rows {
+            key.splice(0..0, *b"customer/0000");
+        }
+        check(memory_bytes, rows.clone());
+        for (key, _) in &mut rows {
+            key.truncate(13);
+        }
+        check(memory_bytes, rows);
+    }
+}
+
+#[test]
 fn many_runs_take_several_merges() {
     let counters = check(1 << 16, random(5, 60_000, 20, 200, 256));
     assert!(counters.runs_written > 80 && counters.merges > 2, "{counters:?}");
