@@ -2,6 +2,5 @@
 
 pub mod connector;
 pub mod encode;
-pub mod merge;
 pub mod model;
 pub mod sort;

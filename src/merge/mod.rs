@@ -1,3 +1,0 @@
-//! The merge of two sorted sides.
-
-pub mod tolerance;
