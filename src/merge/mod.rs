@@ -112,3 +112,6 @@ pub struct RangeBounds {
     /// Its bounds.
     pub range: KeyRange,
 }
+
+#[cfg(test)]
+mod tests;

@@ -217,7 +217,7 @@ impl Magnitude {
             aligned.push(0);
         }
         let digits = aligned.chunks_exact(2).map(|pair| pair[0] * 10 + pair[1]).collect();
-        Self::new((whole + i64::from(odd)) / 2, digits)
+        Self::new((whole + i64::from(odd)).div_euclid(2), digits)
     }
 
     /// Exponent of the place after the last digit.

@@ -313,8 +313,8 @@ impl RunReader {
         }
         if stored_len != raw_len {
             self.block.clear();
-            let unpacked = unpacker.decompressor.decompress_to_buffer(&unpacker.packed, &mut self.block);
-            if !matches!(unpacked, Ok(length) if length == raw_len && self.block.len() == raw_len) {
+            let length = unpacker.decompressor.decompress_to_buffer(&unpacker.packed, &mut self.block);
+            if !matches!(length, Ok(length) if length == raw_len && self.block.len() == raw_len) {
                 return Err(damaged());
             }
         }

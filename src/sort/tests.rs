@@ -31,7 +31,9 @@ fn push_all(sorter: &mut Sorter, rows: &Rows) -> Result<()> {
     let mut batch = EncodedBatch::new();
     for part in rows.chunks(7) {
         batch.clear();
-        part.iter().for_each(|(key, row)| batch.push(key, row));
+        for (key, row) in part {
+            batch.push(key, row);
+        }
         sorter.push(&batch)?;
     }
     Ok(())
@@ -56,9 +58,9 @@ fn is_empty(folder: &tempfile::TempDir) -> bool {
 
 fn check(memory_bytes: u64, mut rows: Rows) -> SortCounters {
     let folder = tempfile::tempdir().unwrap();
-    let mut sorter = sorter(&folder, memory_bytes);
-    push_all(&mut sorter, &rows).unwrap();
-    let mut sorted = sorter.finish().unwrap();
+    let mut input = sorter(&folder, memory_bytes);
+    push_all(&mut input, &rows).unwrap();
+    let mut sorted = input.finish().unwrap();
     assert!(is_empty(&folder), "files in the spill folder have no name");
     let found = drain(&mut sorted, 1000).unwrap();
     rows.sort();
@@ -91,6 +93,21 @@ fn short_keys_and_zeros_sort_as_bytes_do() {
     check(1 << 16, random(2, 4000, 10, 3, 2));
     check(1 << 16, random(3, 4000, 0, 12, 3));
     check(1 << 16, random(4, 4000, 3, 0, 1));
+}
+
+#[test]
+fn keys_with_a_common_start_sort_as_bytes_do() {
+    for memory_bytes in [1 << 16, 1 << 22] {
+        let mut rows = random(14, 4000, 10, 30, 3);
+        for (key, _) in &mut rows {
+            key.splice(0..0, *b"customer/0000");
+        }
+        check(memory_bytes, rows.clone());
+        for (key, _) in &mut rows {
+            key.truncate(13);
+        }
+        check(memory_bytes, rows);
+    }
 }
 
 #[test]
@@ -150,6 +167,27 @@ fn a_folder_that_is_not_there_is_refused() {
     assert_eq!(Sorter::new(options).unwrap_err().kind(), ErrorKind::Config);
     let options = SorterOptions { memory_bytes: 1, spill_folder: "/".into(), disk_bytes_max: None };
     assert_eq!(Sorter::new(options).unwrap_err().kind(), ErrorKind::Config);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sorter = sorter(&folder, 1 << 16);
+    let path = folder.path().display().to_string();
+    folder.close().unwrap();
+    let error = push_all(&mut sorter, &random(12, 3000, 8, 100, 256)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert!(error.to_string().contains(&path), "{error}");
+}
+
+#[test]
+fn lost_rows_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sorter = sorter(&folder, 1 << 16);
+    push_all(&mut sorter, &random(13, 3000, 8, 100, 256)).unwrap();
+    sorter.runs.pop();
+    let error = sorter.finish().and_then(|mut sorted| drain(&mut sorted, 1000)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Internal);
 }
 
 #[test]

@@ -173,6 +173,8 @@ fn the_null_token_is_null() {
 #[test]
 fn times_that_are_cut() {
     let timestamp = |seconds, nanos| Value::Timestamp(TimestampValue::Finite(seconds, nanos));
+    let offset = |seconds, nanos, east| Value::OffsetInstant(TimestampValue::Finite(seconds, nanos), east);
+    let partial = |month, nanos| Value::Timestamp(TimestampValue::Partial(2000, month, 0, nanos));
     let (ms, s) = (TimePrecision::Milliseconds, TimePrecision::Seconds);
     let (truncate, half_up) = (Rounding::Truncate, Rounding::HalfUp);
     let infinity = Value::Timestamp(TimestampValue::PositiveInfinity);
@@ -190,6 +192,9 @@ fn times_that_are_cut() {
         (ms, truncate, Value::Time(1_999_999), Value::Time(1_000_000), true),
         (ms, truncate, Value::TimeTz(1_999_999, 3600), Value::TimeTz(1_000_000, 3600), true),
         (ms, truncate, Value::TimeTz(1_000_000, 3600), Value::TimeTz(1_000_000, 0), false),
+        (ms, truncate, offset(1, 1_999_999, 7200), offset(1, 1_000_000, 7200), true),
+        (ms, truncate, offset(1, 1_000_000, 7200), offset(1, 1_000_000, 0), false),
+        (ms, truncate, partial(4, 1_999_999), partial(4, 1_000_000), false),
         (ms, truncate, Value::Null, timestamp(0, 0), false),
     ] {
         let options = ColumnOptions { precision: Some(precision), rounding, ..ColumnOptions::default() };
