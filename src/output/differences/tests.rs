@@ -240,7 +240,7 @@ fn every_type_is_exact_or_told_apart() {
     let cell = |name: &str| source.column_by_name(name).unwrap();
     assert!(cell("flag").as_boolean().value(0));
     assert_eq!(cell("amount").as_primitive::<types::Decimal128Type>().value_as_string(0), "5.50");
-    assert_eq!(cell("wide").as_primitive::<types::Decimal256Type>().value_as_string(0), "5.5000000000");
+    assert_eq!(cell("wide").as_string::<i32>().value(0), "5.5");
     assert_eq!(cell("any").as_string::<i32>().value(0), "0.005");
     assert_eq!(cell("ratio").as_primitive::<types::Float64Type>().value(0).to_bits(), 1.5_f64.to_bits());
     assert_eq!(cell("bytes").as_binary::<i32>().value(0), [0, 255]);
@@ -254,14 +254,14 @@ fn every_type_is_exact_or_told_apart() {
     assert_eq!(cell("doc").as_string::<i32>().value(0), "[false]");
 
     let sink = column("sink").as_struct();
-    assert!(sink.columns().iter().enumerate().all(|(at, cells)| cells.is_null(0) == (at != 3)));
+    assert!(sink.columns().iter().enumerate().all(|(at, cells)| cells.is_null(0) == !matches!(at, 2 | 3)));
     let told = column("beyond_type").as_list::<i32>().value(0);
     let told = told.as_struct();
     let texts = |at: usize| told.column(at).as_string::<i32>().iter().flatten().collect::<Vec<_>>();
-    assert_eq!(texts(0), ["sink"; 6]);
-    assert_eq!(texts(1), ["amount", "wide", "day", "hour", "local", "moment"]);
+    assert_eq!(texts(0), ["sink"; 5]);
+    assert_eq!(texts(1), ["amount", "day", "hour", "local", "moment"]);
     let values = texts(2);
     assert_eq!(values[0], "NaN");
-    assert!(values[3].starts_with("24:00:00"), "{values:?}");
+    assert!(values[2].starts_with("24:00:00"), "{values:?}");
     assert!(values.iter().all(|value| !value.is_empty()));
 }
