@@ -8,16 +8,16 @@ use crate::{
 use arrow_array::{
     ArrayRef,
     builder::{
-        ArrayBuilder, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Decimal256Builder,
-        FixedSizeBinaryBuilder, Float64Builder, Int64Builder, StringBuilder, Time64MicrosecondBuilder,
-        Time64NanosecondBuilder, TimestampMicrosecondBuilder, TimestampNanosecondBuilder,
+        ArrayBuilder, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, FixedSizeBinaryBuilder,
+        Float64Builder, Int64Builder, StringBuilder, Time64MicrosecondBuilder, Time64NanosecondBuilder,
+        TimestampMicrosecondBuilder, TimestampNanosecondBuilder,
     },
 };
 use arrow_schema::{DataType, Field, TimeUnit, extension::Uuid};
 
 /// Nanoseconds of a day.
 const DAY_NANOS: i64 = 86_400_000_000_000;
-/// Widest precision that is written as a decimal. Parquet and Arrow know wider ones, but DuckDB reads those as doubles
+/// Widest precision that is written as a decimal. Parquet and Arrow know wider ones, but `DuckDB` reads those as doubles
 /// and so would show digits that no table holds; they are written as text.
 const DECIMAL_DIGITS_MAX: u8 = 38;
 
@@ -258,7 +258,10 @@ fn put<T>(value: Option<T>, append: impl FnOnce(T)) -> bool {
 
 fn date(value: DateValue) -> Option<i32> {
     match value {
-        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?).ok(),
+        // Readers take the outermost numbers for infinity or for NULL, here and in `scaled`.
+        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?)
+            .ok()
+            .filter(|days| days.unsigned_abs() < i32::MAX.unsigned_abs()),
         DateValue::NegativeInfinity | DateValue::PositiveInfinity => None,
     }
 }
@@ -272,7 +275,7 @@ fn scaled(value: TimestampValue, per_second: i64) -> Option<i64> {
         return None;
     }
     let units = i128::from(seconds) * i128::from(per_second) + i128::from(nanos / unit_nanos);
-    i64::try_from(units).ok()
+    i64::try_from(units).ok().filter(|units| units.unsigned_abs() < i64::MAX.unsigned_abs())
 }
 
 /// `value * 10^scale` if that is whole and has at most `precision` digits (at most 38).
@@ -337,6 +340,8 @@ mod tests {
         assert_eq!(scaled(TimestampValue::Finite(0, 1), 1_000_000), None);
         assert_eq!(scaled(TimestampValue::Finite(0, 1), 1_000_000_000), Some(1));
         assert_eq!(scaled(TimestampValue::Finite(10_000_000_000, 0), 1_000_000_000), None);
+        assert_eq!(scaled(TimestampValue::Finite(9_223_372_036_854, 775_806_000), 1_000_000), Some(i64::MAX - 1));
+        assert_eq!(scaled(TimestampValue::Finite(9_223_372_036_854, 775_807_000), 1_000_000), None);
         assert_eq!(scaled(TimestampValue::PositiveInfinity, 1_000_000), None);
         assert_eq!(scaled(TimestampValue::Partial(2020, 5, 0, 0), 1_000_000), None);
         assert_eq!(date(DateValue::Day(0, 0, 0)), None);
