@@ -119,6 +119,8 @@ pub struct DifferenceWriter {
     rows: Rows,
     open: Option<Part>,
     closed: Vec<PathBuf>,
+    /// Whether a difference is lost, so that the range can no longer be finished.
+    failed: bool,
 }
 
 struct Part {
@@ -142,6 +144,7 @@ impl DifferenceWriter {
             rows,
             open: None,
             closed: Vec::new(),
+            failed: false,
         }
     }
 
@@ -151,6 +154,12 @@ impl DifferenceWriter {
     /// `Output` if the file cannot be written, `Limit` for a row of more than 192 MiB or too many parts, `Internal`
     /// if the bytes do not fit the plan.
     pub fn write(&mut self, difference: &Difference<'_>) -> Result<()> {
+        let result = self.write_row(difference);
+        self.failed |= result.is_err();
+        result
+    }
+
+    fn write_row(&mut self, difference: &Difference<'_>) -> Result<()> {
         let sizes = [difference.key, difference.source.unwrap_or_default(), difference.sink.unwrap_or_default()]
             .map(<[u8]>::len);
         let bytes: usize = sizes.iter().sum();
@@ -178,8 +187,12 @@ impl DifferenceWriter {
     /// difference.
     ///
     /// # Errors
-    /// `Output` if that fails.
+    /// `Output` if that fails, `Internal` if a call of [`DifferenceWriter::write`] has failed.
     pub fn finish(mut self) -> Result<Vec<PathBuf>> {
+        if self.failed {
+            return Err(Error::internal("finishing a range: expected every difference to be written, found one lost")
+                .in_range(self.range));
+        }
         self.flush()?;
         self.close()?;
         let mut parts = Vec::with_capacity(self.closed.len());

@@ -158,6 +158,7 @@ fn bytes_that_do_not_fit_the_plan_are_a_bug() {
     for source in [row(&[]), row(&[None, None]), row(&[Some(&[0xFF])])] {
         let mut writer = DifferenceWriter::new(folder.path(), text_schema(), 0);
         assert_eq!(writer.write(&missing(&[], &source)).unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Internal, "a lost difference must not pass");
     }
 }
 
