@@ -8,6 +8,7 @@ use crate::{
 };
 use arrow_array::{Array, cast::AsArray, types};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fmt::Write as _;
 
 fn read(path: &Path) -> RecordBatch {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
@@ -110,12 +111,14 @@ fn parts_are_cut_by_bytes_and_sort_as_the_keys() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = DifferenceWriter::new(folder.path(), text_schema(), 0);
     writer.part_bytes = 1 << 16;
-    // Text that does not compress: hexadecimal digests of numbers. About 3 MiB a row makes a row group of each two.
-    let mut most = 0;
-    for number in 0..8_u32 {
+    // Text that hardly compresses, about 1.2 MiB a row: a row group is full after a few.
+    let (mut most, mut state) = (0, 1_u64);
+    for _ in 0..8 {
         let mut text = String::new();
-        for word in 0..48_000_u32 {
-            text.push_str(&digest(&[number.to_be_bytes(), word.to_be_bytes()].concat()).to_string());
+        for _ in 0..75_000 {
+            // Knuth's MMIX generator.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let _ = write!(text, "{state:016x}");
         }
         let mut source = vec![1];
         let mut length = text.len();
