@@ -34,9 +34,12 @@ const BATCH_ROWS: usize = 8192;
 /// Memory of a row group at which it is written out. A writer holds about this and [`BATCH_BYTES`], unless a single
 /// row is larger, whatever the width of the rows.
 const ROW_GROUP_BYTES: usize = 4 << 20;
-/// Memory of one writer in bytes, at most, unless a single row is larger: the gathered columns (which may take four
-/// times their canonical bytes, since their buffers grow by doubling) and a row group with the batch that fills it.
-pub const WRITER_BYTES: u64 = 12 << 20;
+/// Size of a page of a column: smaller than usual, since every column holds one of data and one of its dictionary.
+const PAGE_BYTES: usize = 256 << 10;
+/// Memory of one writer in bytes, at most: the gathered columns, whose buffers grow by doubling, a row group with the
+/// batch that fills it, and the compressor's state (measured, with thirty leaf columns). Each row beyond 256 KiB that
+/// is being written adds several times its size.
+pub const WRITER_BYTES: u64 = 20 << 20;
 /// Size of a part at which the next one begins: small enough to copy and to read in parallel.
 const PART_BYTES: usize = 256 << 20;
 /// Parts of one range, as four digits of a name hold.
@@ -248,6 +251,8 @@ impl DifferenceWriter {
         let path = self.folder.join(format!("part-{:06}-{sequence:04}.{UNFINISHED}", self.range));
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_page_size_limit(PAGE_BYTES)
+            .set_data_page_size_limit(PAGE_BYTES)
             .set_created_by(concat!("tieout ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         let file = File::create(&path).map_err(|cause| output_error("making the part", &path, cause))?;
