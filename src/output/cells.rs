@@ -8,18 +8,18 @@ use crate::{
 use arrow_array::{
     ArrayRef,
     builder::{
-        ArrayBuilder, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Decimal256Builder,
-        FixedSizeBinaryBuilder, Float64Builder, Int64Builder, StringBuilder, Time64MicrosecondBuilder,
-        Time64NanosecondBuilder, TimestampMicrosecondBuilder, TimestampNanosecondBuilder,
+        ArrayBuilder, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, FixedSizeBinaryBuilder,
+        Float64Builder, Int64Builder, StringBuilder, Time64MicrosecondBuilder, Time64NanosecondBuilder,
+        TimestampMicrosecondBuilder, TimestampNanosecondBuilder,
     },
 };
-use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, TimeUnit, extension::Uuid};
 
 /// Nanoseconds of a day.
 const DAY_NANOS: i64 = 86_400_000_000_000;
-/// Widest precision of Arrow's 128-bit decimals.
-const DECIMAL128_DIGITS: u8 = 38;
+/// Widest precision that is written as a decimal. Parquet and Arrow know wider ones, but `DuckDB` reads those as doubles
+/// and so would show digits that no table holds; they are written as text.
+const DECIMAL_DIGITS_MAX: u8 = 38;
 
 /// The Arrow type of a column, and whether it is a UUID.
 fn arrow_type(pair: &ColumnPair) -> DataType {
@@ -31,11 +31,7 @@ fn arrow_type(pair: &ColumnPair) -> DataType {
         (CanonicalType::Boolean, _) => DataType::Boolean,
         (CanonicalType::Number, OutputHint::Int64) => DataType::Int64,
         (CanonicalType::Number, OutputHint::Decimal(precision, scale)) if decimal_fits(precision, scale) => {
-            if precision <= DECIMAL128_DIGITS {
-                DataType::Decimal128(precision, scale)
-            } else {
-                DataType::Decimal256(precision, scale)
-            }
+            DataType::Decimal128(precision, scale)
         }
         (CanonicalType::Float, _) => DataType::Float64,
         (CanonicalType::Binary, _) => DataType::Binary,
@@ -48,9 +44,9 @@ fn arrow_type(pair: &ColumnPair) -> DataType {
     }
 }
 
-/// Whether a Parquet file can declare such a decimal; any other is written as text.
+/// Whether readers know such a decimal; any other is written as text.
 fn decimal_fits(precision: u8, scale: i8) -> bool {
-    (1..=76).contains(&precision) && u8::try_from(scale).is_ok_and(|scale| scale <= precision)
+    (1..=DECIMAL_DIGITS_MAX).contains(&precision) && u8::try_from(scale).is_ok_and(|scale| scale <= precision)
 }
 
 /// The Arrow field of a column: nullable, under its name in the source.
@@ -81,7 +77,6 @@ enum Builder {
     Boolean(BooleanBuilder),
     Int64(Int64Builder),
     Decimal128(Decimal128Builder, u8, i8),
-    Decimal256(Decimal256Builder, u8, i8),
     Float(Float64Builder),
     Text(StringBuilder),
     Rendered(StringBuilder),
@@ -100,7 +95,6 @@ macro_rules! each {
             Builder::Boolean($builder) => $do,
             Builder::Int64($builder) => $do,
             Builder::Decimal128($builder, ..) => $do,
-            Builder::Decimal256($builder, ..) => $do,
             Builder::Float($builder) => $do,
             Builder::Text($builder) | Builder::Rendered($builder) => $do,
             Builder::Binary($builder) => $do,
@@ -123,9 +117,6 @@ impl Cells {
             DataType::Int64 => Builder::Int64(Int64Builder::new()),
             DataType::Decimal128(precision, scale) => {
                 Builder::Decimal128(Decimal128Builder::new().with_data_type(kind.clone()), *precision, *scale)
-            }
-            DataType::Decimal256(precision, scale) => {
-                Builder::Decimal256(Decimal256Builder::new().with_data_type(kind.clone()), *precision, *scale)
             }
             DataType::Float64 => Builder::Float(Float64Builder::new()),
             DataType::Binary => Builder::Binary(BinaryBuilder::new()),
@@ -224,15 +215,12 @@ impl Cells {
             (Builder::Binary(builder), Value::Binary(value)) => put(Some(value), |value| builder.append_value(value)),
             (Builder::Uuid(builder), Value::Uuid(value)) => builder.append_value(value).is_ok(),
             (Builder::Int64(builder), Value::Number(value)) => {
-                let whole = mantissa(value, 19, 0).and_then(i256::to_i128);
+                let whole = mantissa(value, 19, 0);
                 put(whole.and_then(|whole| i64::try_from(whole).ok()), |value| builder.append_value(value))
             }
             (Builder::Decimal128(builder, precision, scale), Value::Number(value)) => {
-                let found = mantissa(value, *precision, *scale).and_then(i256::to_i128);
+                let found = mantissa(value, *precision, *scale);
                 put(found, |value| builder.append_value(value))
-            }
-            (Builder::Decimal256(builder, precision, scale), Value::Number(value)) => {
-                put(mantissa(value, *precision, *scale), |value| builder.append_value(value))
             }
             (Builder::Date(builder), Value::Date(value)) => put(date(*value), |value| builder.append_value(value)),
             (Builder::TimeMicros(builder), Value::Time(nanos)) => {
@@ -270,7 +258,10 @@ fn put<T>(value: Option<T>, append: impl FnOnce(T)) -> bool {
 
 fn date(value: DateValue) -> Option<i32> {
     match value {
-        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?).ok(),
+        // Readers take the outermost numbers for infinity or for NULL, here and in `scaled`.
+        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?)
+            .ok()
+            .filter(|days| days.unsigned_abs() < i32::MAX.unsigned_abs()),
         DateValue::NegativeInfinity | DateValue::PositiveInfinity => None,
     }
 }
@@ -284,38 +275,30 @@ fn scaled(value: TimestampValue, per_second: i64) -> Option<i64> {
         return None;
     }
     let units = i128::from(seconds) * i128::from(per_second) + i128::from(nanos / unit_nanos);
-    i64::try_from(units).ok()
+    i64::try_from(units).ok().filter(|units| units.unsigned_abs() < i64::MAX.unsigned_abs())
 }
 
-/// `value * 10^scale` if that is whole and has at most `precision` digits (at most 76).
-fn mantissa(value: &Decimal, precision: u8, scale: i8) -> Option<i256> {
+/// `value * 10^scale` if that is whole and has at most `precision` digits (at most 38).
+fn mantissa(value: &Decimal, precision: u8, scale: i8) -> Option<i128> {
     let Decimal::Finite { negative, exponent, digits } = value else { return None };
-    if digits.is_empty() {
-        return Some(i256::ZERO);
-    }
-    // The value is the whole number of `significant` decimal digits, times 10^power; neither end is a zero.
-    let mut significant = i64::try_from(digits.len()).ok()?.checked_mul(2)?;
-    let mut power = i64::from(*exponent).checked_mul(2)?.checked_sub(significant)?.checked_add(i64::from(scale))?;
-    let drop_last = digits.last().is_some_and(|digit| digit % 10 == 0);
-    if drop_last {
-        significant -= 1;
-        power += 1;
-    }
-    let width = significant - i64::from(digits.first().is_some_and(|digit| *digit < 10));
-    if power < 0 || width.checked_add(power)? > i64::from(precision) {
+    let (Some(first), Some(last)) = (digits.first(), digits.last()) else { return Some(0) };
+    // The value is a whole number of `length` decimal digits, the last of which is not 0, times 10^power.
+    let drop_last = last % 10 == 0;
+    let length = i64::try_from(digits.len()).ok()?.checked_mul(2)? - i64::from(drop_last);
+    let power = i64::from(*exponent) * 2 - length + i64::from(scale);
+    let significant = length - i64::from(*first < 10);
+    if power < 0 || significant.checked_add(power)? > i64::from(precision) {
         return None;
     }
-    let ten = i256::from_i128(10);
-    let mut total = i256::ZERO;
+    let mut total = 0_i128;
     for (index, digit) in digits.iter().enumerate() {
-        let last = index + 1 == digits.len();
-        let (factor, digit) = if last && drop_last { (10, digit / 10) } else { (100, *digit) };
-        total = total.checked_mul(i256::from_i128(factor))?.checked_add(i256::from_i128(i128::from(digit)))?;
+        let (factor, digit) = if drop_last && index + 1 == digits.len() { (10, digit / 10) } else { (100, *digit) };
+        total = total.checked_mul(factor)?.checked_add(i128::from(digit))?;
     }
     for _ in 0..power {
-        total = total.checked_mul(ten)?;
+        total = total.checked_mul(10)?;
     }
-    if *negative { total.checked_neg() } else { Some(total) }
+    Some(if *negative { -total } else { total })
 }
 
 #[cfg(test)]
@@ -327,7 +310,7 @@ mod tests {
     }
 
     fn check(value: &Decimal, precision: u8, scale: i8, expected: Option<i128>) {
-        assert_eq!(mantissa(value, precision, scale), expected.map(i256::from_i128), "{value:?} {precision} {scale}");
+        assert_eq!(mantissa(value, precision, scale), expected, "{value:?} {precision} {scale}");
     }
 
     #[test]
@@ -345,7 +328,10 @@ mod tests {
         check(&number(true, 10, &[9, 22, 33, 72, 3, 68, 54, 77, 58, 8]), 19, 0, Some(-9_223_372_036_854_775_808));
         check(&Decimal::NaN, 38, 0, None);
         check(&Decimal::PositiveInfinity, 38, 0, None);
-        check(&number(false, i32::MAX, &[1]), 76, 0, None);
+        check(&number(false, i32::MAX, &[1]), 38, 0, None);
+        check(&number(false, 19, &[99; 19]), 38, 0, Some(99_999_999_999_999_999_999_999_999_999_999_999_999));
+        check(&number(false, 1, &[1; 20]), 38, 38, None);
+        check(&number(true, 0, &[99; 19]), 38, 38, Some(-99_999_999_999_999_999_999_999_999_999_999_999_999));
     }
 
     #[test]
@@ -354,6 +340,8 @@ mod tests {
         assert_eq!(scaled(TimestampValue::Finite(0, 1), 1_000_000), None);
         assert_eq!(scaled(TimestampValue::Finite(0, 1), 1_000_000_000), Some(1));
         assert_eq!(scaled(TimestampValue::Finite(10_000_000_000, 0), 1_000_000_000), None);
+        assert_eq!(scaled(TimestampValue::Finite(9_223_372_036_854, 775_806_000), 1_000_000), Some(i64::MAX - 1));
+        assert_eq!(scaled(TimestampValue::Finite(9_223_372_036_854, 775_807_000), 1_000_000), None);
         assert_eq!(scaled(TimestampValue::PositiveInfinity, 1_000_000), None);
         assert_eq!(scaled(TimestampValue::Partial(2020, 5, 0, 0), 1_000_000), None);
         assert_eq!(date(DateValue::Day(0, 0, 0)), None);

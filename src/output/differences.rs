@@ -34,9 +34,12 @@ const BATCH_ROWS: usize = 8192;
 /// Memory of a row group at which it is written out. A writer holds about this and [`BATCH_BYTES`], unless a single
 /// row is larger, whatever the width of the rows.
 const ROW_GROUP_BYTES: usize = 4 << 20;
-/// Memory of one writer in bytes, at most, unless a single row is larger: the gathered columns (which may take four
-/// times their canonical bytes, since their buffers grow by doubling) and a row group with the batch that fills it.
-pub const WRITER_BYTES: u64 = 12 << 20;
+/// Size of a page of a column: smaller than usual, since every column holds one of data and one of its dictionary.
+const PAGE_BYTES: usize = 256 << 10;
+/// Memory of one writer in bytes, at most: the gathered columns, whose buffers grow by doubling, a row group with the
+/// batch that fills it, and the compressor's state (measured, with thirty leaf columns). Each row beyond 256 KiB that
+/// is being written adds several times its size.
+pub const WRITER_BYTES: u64 = 20 << 20;
 /// Size of a part at which the next one begins: small enough to copy and to read in parallel.
 const PART_BYTES: usize = 256 << 20;
 /// Parts of one range, as four digits of a name hold.
@@ -119,6 +122,8 @@ pub struct DifferenceWriter {
     rows: Rows,
     open: Option<Part>,
     closed: Vec<PathBuf>,
+    /// Whether a difference is lost, so that the range can no longer be finished.
+    failed: bool,
 }
 
 struct Part {
@@ -142,6 +147,7 @@ impl DifferenceWriter {
             rows,
             open: None,
             closed: Vec::new(),
+            failed: false,
         }
     }
 
@@ -151,6 +157,12 @@ impl DifferenceWriter {
     /// `Output` if the file cannot be written, `Limit` for a row of more than 192 MiB or too many parts, `Internal`
     /// if the bytes do not fit the plan.
     pub fn write(&mut self, difference: &Difference<'_>) -> Result<()> {
+        let result = self.write_row(difference);
+        self.failed |= result.is_err();
+        result
+    }
+
+    fn write_row(&mut self, difference: &Difference<'_>) -> Result<()> {
         let sizes = [difference.key, difference.source.unwrap_or_default(), difference.sink.unwrap_or_default()]
             .map(<[u8]>::len);
         let bytes: usize = sizes.iter().sum();
@@ -178,8 +190,12 @@ impl DifferenceWriter {
     /// difference.
     ///
     /// # Errors
-    /// `Output` if that fails.
+    /// `Output` if that fails, `Internal` if a call of [`DifferenceWriter::write`] has failed.
     pub fn finish(mut self) -> Result<Vec<PathBuf>> {
+        if self.failed {
+            return Err(Error::internal("finishing a range: expected every difference to be written, found one lost")
+                .in_range(self.range));
+        }
         self.flush()?;
         self.close()?;
         let mut parts = Vec::with_capacity(self.closed.len());
@@ -235,6 +251,8 @@ impl DifferenceWriter {
         let path = self.folder.join(format!("part-{:06}-{sequence:04}.{UNFINISHED}", self.range));
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_page_size_limit(PAGE_BYTES)
+            .set_data_page_size_limit(PAGE_BYTES)
             .set_created_by(concat!("tieout ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         let file = File::create(&path).map_err(|cause| output_error("making the part", &path, cause))?;

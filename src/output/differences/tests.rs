@@ -8,6 +8,7 @@ use crate::{
 };
 use arrow_array::{Array, cast::AsArray, types};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fmt::Write as _;
 
 fn read(path: &Path) -> RecordBatch {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
@@ -110,12 +111,14 @@ fn parts_are_cut_by_bytes_and_sort_as_the_keys() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = DifferenceWriter::new(folder.path(), text_schema(), 0);
     writer.part_bytes = 1 << 16;
-    // Text that does not compress: hexadecimal digests of numbers. About 3 MiB a row makes a row group of each two.
-    let mut most = 0;
-    for number in 0..8_u32 {
+    // Text that hardly compresses, about 1.2 MiB a row: a row group is full after a few.
+    let (mut most, mut state) = (0, 1_u64);
+    for _ in 0..8 {
         let mut text = String::new();
-        for word in 0..48_000_u32 {
-            text.push_str(&digest(&[number.to_be_bytes(), word.to_be_bytes()].concat()).to_string());
+        for _ in 0..75_000 {
+            // Knuth's MMIX generator.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let _ = write!(text, "{state:016x}");
         }
         let mut source = vec![1];
         let mut length = text.len();
@@ -158,6 +161,7 @@ fn bytes_that_do_not_fit_the_plan_are_a_bug() {
     for source in [row(&[]), row(&[None, None]), row(&[Some(&[0xFF])])] {
         let mut writer = DifferenceWriter::new(folder.path(), text_schema(), 0);
         assert_eq!(writer.write(&missing(&[], &source)).unwrap_err().kind(), ErrorKind::Internal);
+        assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Internal, "a lost difference must not pass");
     }
 }
 
@@ -240,7 +244,7 @@ fn every_type_is_exact_or_told_apart() {
     let cell = |name: &str| source.column_by_name(name).unwrap();
     assert!(cell("flag").as_boolean().value(0));
     assert_eq!(cell("amount").as_primitive::<types::Decimal128Type>().value_as_string(0), "5.50");
-    assert_eq!(cell("wide").as_primitive::<types::Decimal256Type>().value_as_string(0), "5.5000000000");
+    assert_eq!(cell("wide").as_string::<i32>().value(0), "5.5");
     assert_eq!(cell("any").as_string::<i32>().value(0), "0.005");
     assert_eq!(cell("ratio").as_primitive::<types::Float64Type>().value(0).to_bits(), 1.5_f64.to_bits());
     assert_eq!(cell("bytes").as_binary::<i32>().value(0), [0, 255]);
@@ -254,14 +258,14 @@ fn every_type_is_exact_or_told_apart() {
     assert_eq!(cell("doc").as_string::<i32>().value(0), "[false]");
 
     let sink = column("sink").as_struct();
-    assert!(sink.columns().iter().enumerate().all(|(at, cells)| cells.is_null(0) == (at != 3)));
+    assert!(sink.columns().iter().enumerate().all(|(at, cells)| cells.is_null(0) == !matches!(at, 2 | 3)));
     let told = column("beyond_type").as_list::<i32>().value(0);
     let told = told.as_struct();
     let texts = |at: usize| told.column(at).as_string::<i32>().iter().flatten().collect::<Vec<_>>();
-    assert_eq!(texts(0), ["sink"; 6]);
-    assert_eq!(texts(1), ["amount", "wide", "day", "hour", "local", "moment"]);
+    assert_eq!(texts(0), ["sink"; 5]);
+    assert_eq!(texts(1), ["amount", "day", "hour", "local", "moment"]);
     let values = texts(2);
     assert_eq!(values[0], "NaN");
-    assert!(values[3].starts_with("24:00:00"), "{values:?}");
+    assert!(values[2].starts_with("24:00:00"), "{values:?}");
     assert!(values.iter().all(|value| !value.is_empty()));
 }
