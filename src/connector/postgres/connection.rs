@@ -231,7 +231,9 @@ where
     Ok(Connection { client, driver, host, encrypted, settings: Arc::clone(settings) })
 }
 
-fn connector(settings: &Settings, host: usize) -> Result<impl TlsConnect<Socket, Stream: Send + 'static> + use<>> {
+type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
+
+fn connector(settings: &Settings, host: usize) -> Result<Encrypted> {
     let endpoint = &settings.hosts[host];
     let config = tls::client_config(&settings.tls)?;
     let mut maker = MakeRustlsConnect::new(config);

@@ -375,9 +375,8 @@ mod tests {
     #[test]
     fn cut_values_are_errors_not_panics() {
         // {NULL, 7} of int4
-        let bytes = [
-            0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 23, 0, 0, 0, 2, 0, 0, 0, 1, 255, 255, 255, 255, 0, 0, 0, 4, 0, 0, 0, 7,
-        ];
+        let bytes =
+            [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 23, 0, 0, 0, 2, 0, 0, 0, 1, 255, 255, 255, 255, 0, 0, 0, 4, 0, 0, 0, 7];
         let wire = Wire::Array(23, Box::new(Wire::Int4));
         let expected = Value::List(vec![(2, 1)], vec![Value::Null, Value::Number(finite(false, 1, &[7]))]);
         assert_eq!(value(&wire, &bytes).unwrap(), expected);
