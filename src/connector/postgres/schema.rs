@@ -31,7 +31,6 @@ struct Table {
     oid: u32,
     kind: u8,
     quoted: String,
-    name: String,
 }
 
 async fn query(connection: &Connection, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
@@ -86,7 +85,7 @@ pub(super) async fn find(control: &Connection, settings: &Settings, request: &Si
         _ => Lock::None("foreign table: its rows are those of another server, which the snapshot does not cover"),
     };
     let display = format!("{schema}.{table}");
-    Ok(Target { display, lock, table: Some(Table { oid, kind, quoted, name: table }) })
+    Ok(Target { display, lock, table: Some(Table { oid, kind, quoted }) })
 }
 
 async fn not_found(control: &Connection, settings: &Settings) -> Result<Error> {
