@@ -1,0 +1,144 @@
+//! Streams of rows: a COPY, batch by batch.
+
+use super::{
+    copy::{CopyParser, ROW_BYTES_MAX},
+    decode::put,
+    failure::failure,
+    position::{Lease, Pool},
+    types::Wire,
+};
+use crate::{
+    connector::{NativeBatch, RowStream},
+    encode::RowWriter,
+    model::{Error, ErrorKind, Result},
+};
+use futures::{StreamExt, stream};
+use std::{pin::Pin, sync::Arc};
+use tokio_postgres::CopyOutStream;
+
+const DOING: &str = "reading rows";
+
+/// A column of a read, as it comes over the wire.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) wire: Wire,
+}
+
+/// Whole rows in the binary format.
+pub(super) struct CopyBatch {
+    data: Vec<u8>,
+    rows: usize,
+    fields: Arc<[Field]>,
+}
+
+impl NativeBatch for CopyBatch {
+    fn bytes(&self) -> usize {
+        self.data.capacity()
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn encode(&self, writer: &mut RowWriter<'_>) -> Result<()> {
+        let mut rest = self.data.as_slice();
+        for _ in 0..self.rows {
+            // The parser has checked the number of fields.
+            rest = rest.get(2..).ok_or_else(cut)?;
+            writer.begin_row();
+            for field in &*self.fields {
+                let (length, tail) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
+                let length = i32::from_be_bytes(*length);
+                if length == -1 {
+                    rest = tail;
+                    writer.put_null().map_err(|error| error.in_column(field.name.as_str()))?;
+                    continue;
+                }
+                let length = usize::try_from(length).map_err(|_| cut())?;
+                let (value, tail) = tail.split_at_checked(length).ok_or_else(cut)?;
+                rest = tail;
+                put(writer, &field.wire, value).map_err(|error| error.in_column(field.name.as_str()))?;
+            }
+            writer.end_row()?;
+        }
+        if rest.is_empty() { Ok(()) } else { Err(cut()) }
+    }
+}
+
+fn cut() -> Error {
+    Error::internal("a batch of copy data does not hold whole rows")
+}
+
+/// What a stream is doing.
+enum State {
+    Start { pool: Arc<Pool>, sql: String },
+    Reading { lease: Lease, copy: Pin<Box<CopyOutStream>>, parser: CopyParser },
+    Done,
+}
+
+/// Starts nothing yet: the query is sent when the stream is first polled.
+pub(super) fn rows(pool: Arc<Pool>, sql: String, fields: Arc<[Field]>, batch_bytes_max: usize) -> RowStream {
+    let state = State::Start { pool, sql };
+    stream::try_unfold(state, move |state| {
+        let fields = Arc::clone(&fields);
+        async move {
+            let (lease, copy, parser) = match state {
+                State::Done => return Ok(None),
+                State::Start { pool, sql } => {
+                    let lease = pool.lease().await?;
+                    let copy =
+                        lease.connection()?.client.copy_out(&sql).await.map_err(|error| failure(DOING, &error))?;
+                    (lease, Box::pin(copy), CopyParser::new(fields.len(), ROW_BYTES_MAX))
+                }
+                State::Reading { lease, copy, parser } => (lease, copy, parser),
+            };
+            next(lease, copy, parser, fields, batch_bytes_max).await
+        }
+    })
+    .boxed()
+}
+
+async fn next(
+    lease: Lease,
+    mut copy: Pin<Box<CopyOutStream>>,
+    mut parser: CopyParser,
+    fields: Arc<[Field]>,
+    batch_bytes_max: usize,
+) -> Result<Option<(Box<dyn NativeBatch>, State)>> {
+    loop {
+        match copy.next().await {
+            Some(chunk) => {
+                parser.push(&chunk.map_err(|error| failure(DOING, &error))?)?;
+                if parser.complete_bytes() < batch_bytes_max {
+                    continue;
+                }
+                if let Some((data, rows)) = parser.take() {
+                    let batch: Box<dyn NativeBatch> = Box::new(CopyBatch { data, rows, fields });
+                    return Ok(Some((batch, State::Reading { lease, copy, parser })));
+                }
+            }
+            None => {
+                parser.finish()?;
+                command_complete(&mut copy).await?;
+                drop(copy);
+                lease.finish();
+                let Some((data, rows)) = parser.take() else { return Ok(None) };
+                let batch: Box<dyn NativeBatch> = Box::new(CopyBatch { data, rows, fields });
+                return Ok(Some((batch, State::Done)));
+            }
+        }
+    }
+}
+
+/// Waits for the server's word that the command is complete.
+///
+/// The driver ends the stream at the end of the data already. Polled once more, it reads the next message: an error of
+/// the server or of the socket, or the completion, which it calls unexpected since it is no data.
+async fn command_complete(copy: &mut Pin<Box<CopyOutStream>>) -> Result<()> {
+    match copy.next().await {
+        Some(Err(error)) if error.to_string() == "unexpected message from server" => Ok(()),
+        Some(Err(error)) => Err(failure(DOING, &error)),
+        Some(Ok(_)) | None => Err(Error::new(ErrorKind::Read, "reading rows: expected the end of the copy command")),
+    }
+}
