@@ -5,11 +5,15 @@
 //! partner by strict parsing.
 
 mod arrow;
+mod csv;
 mod glob;
+mod json;
 mod locate;
 mod order;
 mod parquet;
 mod source;
+mod text;
+mod text_table;
 
 use super::{Connector, FrozenTable, NativeBatch, RowStream};
 use crate::model::{Error, ErrorKind, Exactness, Position, Result, SideRequest};

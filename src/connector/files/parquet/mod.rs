@@ -135,11 +135,17 @@ impl Inner {
                 return Ok(KeyOrder::Disorder { file: self.files[span.file].file.name.clone(), first, second });
             }
         }
+        for file in &self.files {
+            file.file.check()?;
+        }
         Ok(KeyOrder::Ascending(check.finish()))
     }
 
     /// The rows `from..to`, cut at row groups.
     fn spans(&self, from: u64, to: u64) -> Vec<Span> {
+        if from >= to {
+            return Vec::new();
+        }
         let after = |group: &Group| group.first_row + group.rows;
         let start = self.groups.partition_point(|group| after(group) <= from);
         let groups = self.groups[start..].iter().take_while(|group| group.first_row < to);
