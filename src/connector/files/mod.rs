@@ -78,7 +78,7 @@ fn freeze(
     let display = set.display.clone();
     let frozen: Result<Box<dyn FrozenTable>> = match set.format {
         Format::Parquet => parquet::freeze(set).map(|table| Box::new(table) as _),
-        Format::Csv | Format::JsonLines => Err(Error::new(ErrorKind::Unsupported, "text files are not supported yet")),
+        Format::Csv | Format::JsonLines => text_table::freeze(set, &request.file).map(|table| Box::new(table) as _),
     };
     frozen.map_err(|error| error.in_table(display))
 }

@@ -6,7 +6,7 @@ use super::{
     file::{ParquetFile, parquet_error},
 };
 use crate::model::{Error, LogicalType, Projection, Result};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use parquet::{
     arrow::{
         ProjectionMask,
@@ -16,10 +16,7 @@ use parquet::{
     },
     file::metadata::RowGroupMetaData,
 };
-use std::{
-    ops::Range,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{ops::Range, sync::atomic::Ordering};
 
 /// Rows of a batch at most: beyond it larger batches no longer decode faster.
 const BATCH_ROWS_MAX: usize = 16_384;
