@@ -89,7 +89,8 @@ fn refuse(side: &LogicalType, target: &CanonicalType) -> Refusal {
     use LogicalType as L;
     let reason = format!("{} cannot be cast to {target} without losing or guessing", type_word(side));
     let possible: &[&str] = match side {
-        L::Boolean | L::Integer { .. } | L::Decimal { .. } => &["number", "text"],
+        L::Boolean => &["boolean", "number", "text"],
+        L::Integer { .. } | L::Decimal { .. } => &["number", "text"],
         L::Float { .. } => &["float", "number", "text"],
         L::Date => &["date", "timestamp", "text"],
         L::OffsetInstant { .. } => &["datetimeoffset", "timestamptz", "text"],

@@ -148,7 +148,17 @@ impl<'a> Pairing<'a> {
                 );
             }
         }
-        found.map(|found| found.index())
+        let mut index = found.as_ref().map(Found::index);
+        for side in Side::BOTH {
+            // A folded name whose exact twin stands on the other side is that twin's partner, not what was meant.
+            if let (Found::Folded(folded), Found::Exact(_)) = (found.get(side), found.get(side.other())) {
+                let twin = self.column(side, *folded);
+                if self.schemas.get(side.other()).column(twin).is_some() {
+                    *index.get_mut(side) = None;
+                }
+            }
+        }
+        index
     }
 
     fn exclude(&mut self, problems: &mut Problems) {
@@ -171,7 +181,8 @@ impl<'a> Pairing<'a> {
                 if let Some(index) = *found.get(side) {
                     let state = &mut self.states.get_mut(side)[index];
                     state.named = true;
-                    state.selected = true;
+                    // A name of the source means that column; the sink's names count for mapped columns.
+                    state.selected = side == Side::Source || found.source.is_none();
                     excluded |= state.excluded;
                 }
             }
@@ -191,7 +202,7 @@ impl<'a> Pairing<'a> {
     fn map(&mut self, problems: &mut Problems) {
         for (source, sink) in &self.request.map {
             let flag = format!("--map {source}={sink}");
-            let mut place = |side: Side, name: &str, problems: &mut Problems| {
+            let place = |side: Side, name: &str, problems: &mut Problems| {
                 let schema = self.schemas.get(side);
                 match find(schema, name, self.names) {
                     Found::Exact(index) | Found::Folded(index) => {

@@ -91,7 +91,7 @@ fn time_digits(logical: &LogicalType) -> Option<u8> {
         | LogicalType::Timestamp { digits }
         | LogicalType::Instant { digits }
         | LogicalType::OffsetInstant { digits } => Some(*digits),
-        // Microseconds is what the stores that have it keep; a date cast to a timestamp has no digits.
+        // A date that is cast to a timestamp is its midnight.
         LogicalType::Date => Some(0),
         _ => None,
     }
