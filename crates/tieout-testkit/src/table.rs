@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn has_the_faults_it_promises() {
-        for rows in [0, 7, 8, 78, 778, 30_007, 30_008, 65_000] {
+        for rows in [0, 7, 8, 78, 778, 30_008] {
             let source: BTreeMap<i64, Row> = standard_rows(1, rows, Side::Source).map(|row| (row.id, row)).collect();
             let sink: BTreeMap<i64, Row> = standard_rows(1, rows, Side::Sink).map(|row| (row.id, row)).collect();
             assert_eq!(source.len() as u64, rows);
