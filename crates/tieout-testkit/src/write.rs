@@ -152,7 +152,7 @@ pub fn arrow_schema() -> Schema {
     ])
 }
 
-/// Rows as an Arrow batch of [`arrow_schema`].
+/// Rows as an Arrow batch of [`arrow_schema()`].
 pub fn arrow_batch(schema: &Arc<Schema>, rows: &[Row]) -> Result<RecordBatch> {
     let amounts = Decimal128Array::from_iter_values(rows.iter().map(|row| i128::from(row.amount_cents)));
     let moments = TimestampMicrosecondArray::from_iter_values(rows.iter().map(|row| row.created_at));
