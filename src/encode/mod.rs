@@ -11,6 +11,8 @@ mod layout;
 mod number;
 mod temporal;
 mod text;
+mod text_array;
+mod text_figure;
 mod text_nested;
 mod text_temporal;
 mod value;
