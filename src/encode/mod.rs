@@ -26,3 +26,10 @@ pub use writer::{RowWriter, encode_key, encode_row};
 
 /// Version of the encoding that this build writes.
 pub const ENCODING_VERSION: u32 = 1;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod vectors;
