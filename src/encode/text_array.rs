@@ -1,4 +1,4 @@
-//! PostgreSQL's own syntax of arrays, ranges and multiranges.
+//! The syntax that `PostgreSQL` has for arrays, ranges and multiranges.
 
 use super::text::{self, invalid};
 use crate::model::{CanonicalType, RangeValue, Result, Value};

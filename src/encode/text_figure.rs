@@ -1,4 +1,4 @@
-//! Text of figures of the plane, as PostgreSQL writes them.
+//! Text of figures of the plane, as `PostgreSQL` writes them.
 
 use super::{float, text::invalid, value::figure_floats};
 use crate::model::{CanonicalType, GeometricKind, Result, Value};

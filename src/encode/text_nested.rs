@@ -1,7 +1,7 @@
 //! Text of figures, lists, structs, maps and ranges.
 //!
 //! Lists, structs and maps are JSON in which booleans and numbers stand bare, NULL is `null`, and every other scalar is
-//! a string of its canonical text. Figures, ranges and multiranges are written as PostgreSQL writes them.
+//! a string of its canonical text. Figures, ranges and multiranges are written as `PostgreSQL` writes them.
 
 use super::{
     json::{self, Duplicates},

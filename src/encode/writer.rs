@@ -235,7 +235,7 @@ impl<'a> RowWriter<'a> {
         })
     }
 
-    /// A finite number in base 10000 as PostgreSQL sends it: `groups[0] * 10000^weight + ...`; leading and trailing
+    /// A finite number in base 10000 as `PostgreSQL` sends it: `groups[0] * 10000^weight + ...`; leading and trailing
     /// zero groups allowed.
     #[inline]
     pub fn put_groups(
@@ -470,9 +470,12 @@ impl Drop for RowWriter<'_> {
 fn put_other_text(field: &Field, out: &mut Vec<u8>, value: &str) -> Result<()> {
     let value = if field.target.strip_pad { value.trim_end_matches(' ') } else { value };
     match field.kind {
-        Kind::Text | Kind::Render => field.push_text(out, value),
+        Kind::Text | Kind::Render => {
+            field.push_text(out, value);
+            Ok(())
+        }
         Kind::Parse => field.write_parsed(out, value),
-        _ => return Err(mismatch("text", &field.target.canonical)),
+        _ => Err(mismatch("text", &field.target.canonical)),
     }
 }
 
