@@ -225,13 +225,13 @@ impl<'a> RowWriter<'a> {
     /// `mantissa * 10^-scale`.
     #[inline]
     pub fn put_scaled(&mut self, mantissa: i128, scale: i32) -> Result<()> {
-        self.put(|field, out| match field.kind {
-            Kind::Number => number::write_scaled(out, mantissa, scale),
-            _ => {
-                let mut form = Vec::new();
-                number::write_scaled(&mut form, mantissa, scale)?;
-                put_number_form(field, out, &form)
+        self.put(|field, out| {
+            if field.kind == Kind::Number {
+                return number::write_scaled(out, mantissa, scale);
             }
+            let mut form = Vec::new();
+            number::write_scaled(&mut form, mantissa, scale)?;
+            put_number_form(field, out, &form)
         })
     }
 
@@ -244,13 +244,13 @@ impl<'a> RowWriter<'a> {
         weight: i32,
         groups: impl ExactSizeIterator<Item = u16> + Clone,
     ) -> Result<()> {
-        self.put(|field, out| match field.kind {
-            Kind::Number => number::write_groups(out, negative, weight, groups),
-            _ => {
-                let mut form = Vec::new();
-                number::write_groups(&mut form, negative, weight, groups)?;
-                put_number_form(field, out, &form)
+        self.put(|field, out| {
+            if field.kind == Kind::Number {
+                return number::write_groups(out, negative, weight, groups);
             }
+            let mut form = Vec::new();
+            number::write_groups(&mut form, negative, weight, groups)?;
+            put_number_form(field, out, &form)
         })
     }
 
