@@ -172,14 +172,13 @@ fn read_inet(cursor: &mut Cursor<'_>) -> Result<Value> {
 
 fn read_geometric(kind: GeometricKind, cursor: &mut Cursor<'_>) -> Result<Value> {
     let mut closed = true;
-    let number = match figure_floats(kind) {
-        Some(number) => number,
-        None => {
-            if kind == GeometricKind::Path {
-                closed = cursor.presence()?;
-            }
-            cursor.u32()? as usize * 2
+    let number = if let Some(number) = figure_floats(kind) {
+        number
+    } else {
+        if kind == GeometricKind::Path {
+            closed = cursor.presence()?;
         }
+        cursor.u32()? as usize * 2
     };
     let mut floats = Vec::new();
     for _ in 0..number {

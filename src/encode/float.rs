@@ -166,7 +166,8 @@ pub(super) fn nearest(value: &Decimal) -> Result<f64> {
                 text.push(char::from(b'0' + digit / 10));
                 text.push(char::from(b'0' + digit % 10));
             }
-            text.push_str(&format!("0e{}", i64::from(*exponent) * 2));
+            text.push_str("0e");
+            text.push_str(&(i64::from(*exponent) * 2).to_string());
             text.parse().map_err(|_| Error::internal("converting a number to float: not understood"))
         }
     }

@@ -5,9 +5,10 @@ use super::{
     number,
 };
 use crate::model::{Decimal, Error, ErrorKind, JsonValue, Result};
+use std::fmt::Write;
 
 /// Deepest nesting of arrays and objects. Bounds the stack that one document can use, at a few hundred bytes a level;
-/// stores that bound the depth themselves allow 100 (MySQL) or 128 (SQL Server).
+/// stores that bound the depth themselves allow 100 (`MySQL`) or 128 (SQL Server).
 pub(super) const JSON_DEPTH_MAX: usize = 512;
 
 /// What happens when an object has two members of one name.
@@ -370,7 +371,9 @@ pub(super) fn quote(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            control @ '\0'..='\u{1F}' => out.push_str(&format!("\\u{:04x}", u32::from(control))),
+            control @ '\0'..='\u{1F}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
             other => out.push(other),
         }
     }

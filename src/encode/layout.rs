@@ -106,14 +106,13 @@ impl Field {
     }
 
     /// Appends text, folded if this is a folded key part.
-    pub(super) fn push_text(&self, out: &mut Vec<u8>, value: &str) -> Result<()> {
+    pub(super) fn push_text(&self, out: &mut Vec<u8>, value: &str) {
         let fold = self.target.key_fold;
         if !self.is_key || fold.is_none() {
             out.extend_from_slice(value.as_bytes());
         } else {
             out.extend_from_slice(fold_text(value, fold).as_bytes());
         }
-        Ok(())
     }
 
     /// Appends text that is parsed as the canonical type.
@@ -151,7 +150,10 @@ impl Field {
             return Err(self.refuse(value));
         }
         match text::render(native, value) {
-            Some(text) => self.push_text(out, &text),
+            Some(text) => {
+                self.push_text(out, &text);
+                Ok(())
+            }
             None => Err(self.refuse(value)),
         }
     }

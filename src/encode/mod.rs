@@ -12,6 +12,8 @@ mod layout;
 mod number;
 mod temporal;
 mod text;
+mod text_array;
+mod text_figure;
 mod text_nested;
 mod text_temporal;
 mod value;
@@ -26,3 +28,10 @@ pub use writer::{RowWriter, encode_key, encode_row};
 
 /// Version of the encoding that this build writes.
 pub const ENCODING_VERSION: u32 = 1;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod vectors;

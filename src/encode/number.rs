@@ -368,8 +368,7 @@ pub(super) fn parse(text: &str) -> Result<Decimal> {
 fn parse_power(text: &str) -> Result<i64> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
+        [b'+', rest @ ..] | rest => (false, rest),
     };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(not_a_number());

@@ -1,7 +1,8 @@
-//! Text of dates, times, timestamps and intervals: ISO 8601 with the additions of PostgreSQL (BC, infinity).
+//! Text of dates, times, timestamps and intervals: ISO 8601 with the additions of `PostgreSQL` (BC, infinity).
 
 use super::temporal::{self, DAY_NANOS, DAY_SECONDS, SECOND_NANOS};
 use crate::model::{DateValue, Error, ErrorKind, Result, TimestampValue};
+use std::fmt::Write;
 
 const INFINITY: &str = "infinity";
 const NEGATIVE_INFINITY: &str = "-infinity";
@@ -23,7 +24,7 @@ pub(super) fn render_date(value: DateValue) -> String {
     }
 }
 
-/// The day and what follows the time: years before 1 are counted BC, but for the zero dates of MySQL.
+/// The day and what follows the time: years before 1 are counted BC, but for the zero dates of `MySQL`.
 fn render_day(year: i32, month: u8, day: u8) -> (String, &'static str) {
     let year = i64::from(year);
     if year > 0 || (year == 0 && temporal::is_partial(month, day)) {
@@ -55,11 +56,11 @@ pub(super) fn render_offset(offset: i32) -> String {
     let sign = if offset < 0 { '-' } else { '+' };
     let seconds = offset.unsigned_abs();
     let mut text = format!("{sign}{:02}", seconds / 3600);
-    if seconds % 3600 > 0 {
-        text.push_str(&format!(":{:02}", seconds / 60 % 60));
+    if !seconds.is_multiple_of(3600) {
+        let _ = write!(text, ":{:02}", seconds / 60 % 60);
     }
-    if seconds % 60 > 0 {
-        text.push_str(&format!(":{:02}", seconds % 60));
+    if !seconds.is_multiple_of(60) {
+        let _ = write!(text, ":{:02}", seconds % 60);
     }
     text
 }
@@ -98,7 +99,7 @@ pub(super) fn render_interval(months: i32, days: i32, micros: i64) -> String {
         if number != 0 {
             let plus = if negative && number > 0 { "+" } else { "" };
             let plural = if number == 1 { "" } else { "s" };
-            text.push_str(&format!("{plus}{number} {name}{plural} "));
+            let _ = write!(text, "{plus}{number} {name}{plural} ");
             negative = number < 0;
         }
     }

@@ -180,7 +180,7 @@ fn write_geometric(out: &mut Vec<u8>, kind: GeometricKind, closed: bool, floats:
         }
         Some(_) => {}
         None => {
-            if floats.len() % 2 != 0 {
+            if !floats.len().is_multiple_of(2) {
                 return Err(Error::internal("encoding a figure: odd number of floats"));
             }
             if kind == GeometricKind::Path {

@@ -225,17 +225,17 @@ impl<'a> RowWriter<'a> {
     /// `mantissa * 10^-scale`.
     #[inline]
     pub fn put_scaled(&mut self, mantissa: i128, scale: i32) -> Result<()> {
-        self.put(|field, out| match field.kind {
-            Kind::Number => number::write_scaled(out, mantissa, scale),
-            _ => {
-                let mut form = Vec::new();
-                number::write_scaled(&mut form, mantissa, scale)?;
-                put_number_form(field, out, &form)
+        self.put(|field, out| {
+            if field.kind == Kind::Number {
+                return number::write_scaled(out, mantissa, scale);
             }
+            let mut form = Vec::new();
+            number::write_scaled(&mut form, mantissa, scale)?;
+            put_number_form(field, out, &form)
         })
     }
 
-    /// A finite number in base 10000 as PostgreSQL sends it: `groups[0] * 10000^weight + ...`; leading and trailing
+    /// A finite number in base 10000 as `PostgreSQL` sends it: `groups[0] * 10000^weight + ...`; leading and trailing
     /// zero groups allowed.
     #[inline]
     pub fn put_groups(
@@ -244,13 +244,13 @@ impl<'a> RowWriter<'a> {
         weight: i32,
         groups: impl ExactSizeIterator<Item = u16> + Clone,
     ) -> Result<()> {
-        self.put(|field, out| match field.kind {
-            Kind::Number => number::write_groups(out, negative, weight, groups),
-            _ => {
-                let mut form = Vec::new();
-                number::write_groups(&mut form, negative, weight, groups)?;
-                put_number_form(field, out, &form)
+        self.put(|field, out| {
+            if field.kind == Kind::Number {
+                return number::write_groups(out, negative, weight, groups);
             }
+            let mut form = Vec::new();
+            number::write_groups(&mut form, negative, weight, groups)?;
+            put_number_form(field, out, &form)
         })
     }
 
@@ -470,9 +470,12 @@ impl Drop for RowWriter<'_> {
 fn put_other_text(field: &Field, out: &mut Vec<u8>, value: &str) -> Result<()> {
     let value = if field.target.strip_pad { value.trim_end_matches(' ') } else { value };
     match field.kind {
-        Kind::Text | Kind::Render => field.push_text(out, value),
+        Kind::Text | Kind::Render => {
+            field.push_text(out, value);
+            Ok(())
+        }
         Kind::Parse => field.write_parsed(out, value),
-        _ => return Err(mismatch("text", &field.target.canonical)),
+        _ => Err(mismatch("text", &field.target.canonical)),
     }
 }
 
