@@ -155,6 +155,9 @@ impl PartialRequest {
         }
         check_bound("workers", self.workers, WORKERS_MAX)?;
         check_bound("ranges", self.ranges, RANGES_MAX)?;
+        if self.ranges.is_some() && self.ranges_from.is_some() {
+            return Err(Error::new(ErrorKind::Config, "ranges and ranges_from exclude each other, found both"));
+        }
         check_unique("key", self.key.iter())?;
         check_unique("column", self.columns.iter())?;
         check_unique("map (source column)", self.map.iter().map(|(source, _)| source))?;

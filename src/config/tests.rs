@@ -120,6 +120,7 @@ fn limits_are_named() {
     assert!(with(|r| r.workers = Some(257)).unwrap_err().contains("1 to 256"));
     assert!(with(|r| r.ranges = Some(0)).unwrap_err().contains("1 to 1000000"));
     assert!(with(|r| r.key = vec!["a".into(), "a".into()]).unwrap_err().contains("twice"));
+    assert!(with(|r| (r.ranges, r.ranges_from) = (Some(2), Some("x".into()))).unwrap_err().contains("exclude"));
     assert!(with(|r| r.sides.sink.locator = None).unwrap_err().contains("no sink"));
     assert!(
         with(|r| r.options = vec![OptionSetting::new("a", "rounding", "half_up").unwrap()])

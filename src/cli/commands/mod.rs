@@ -49,16 +49,18 @@ where
     let control = Control { progress: Arc::default(), cancel: CancellationToken::new(), colour: printer.colour };
     let signals = signals::watch(control.cancel.clone())?;
     let display = Display::start(Arc::clone(&control.progress), no_progress);
-    let interrupted = control.cancel.clone();
     let outcome = Box::pin(work(control)).await;
     display.stop().await;
-    let interrupted = interrupted.is_cancelled();
-    drop(signals);
+    let interrupted = signals.interrupted();
     match outcome {
         Ok(value) => Ok((value, interrupted)),
         // Whatever broke because of the interruption, the user asked for the end.
         Err(error) if interrupted && error.kind() != ErrorKind::Cancelled => {
             Err(Error::new(ErrorKind::Cancelled, "interrupted").caused_by(error))
+        }
+        // Nobody interrupted, so the run broke: it must not look as if the user had ended it.
+        Err(error) if !interrupted && error.kind() == ErrorKind::Cancelled => {
+            Err(Error::internal("the run ended itself without saying why").caused_by(error))
         }
         Err(error) => Err(error),
     }
