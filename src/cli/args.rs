@@ -154,8 +154,10 @@ pub enum SortName {
 #[command(next_help_heading = "Comparison")]
 pub struct CompareArgs {
     /// The table that is the truth: `postgres://user@host/db#schema.table`, a file, a glob or an object-store URL
+    #[arg(help_heading = "Tables")]
     pub source: Option<String>,
     /// The table that should hold what the source holds
+    #[arg(help_heading = "Tables")]
     pub sink: Option<String>,
     /// Key column, by its name in the source; repeat for a composite key [default: the key of the store]
     #[arg(short, long, value_name = "COLUMN")]

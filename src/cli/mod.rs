@@ -49,6 +49,7 @@ pub fn start_logging(cli: &Cli) {
 }
 
 /// Says that the process could not be set up.
+#[must_use]
 pub fn cannot_start(error: std::io::Error) -> Exit {
     let error = Error::new(ErrorKind::Internal, "starting the worker threads").caused_by(error);
     Printer::new(false).error(&error);
