@@ -154,10 +154,10 @@ pub enum SortName {
 #[command(next_help_heading = "Comparison")]
 pub struct CompareArgs {
     /// The table that is the truth: `postgres://user@host/db#schema.table`, a file, a glob or an object-store URL
-    #[arg(help_heading = "Tables")]
+    #[arg(help_heading = "Tables", display_order = 0)]
     pub source: Option<String>,
     /// The table that should hold what the source holds
-    #[arg(help_heading = "Tables")]
+    #[arg(help_heading = "Tables", display_order = 1)]
     pub sink: Option<String>,
     /// Key column, by its name in the source; repeat for a composite key [default: the key of the store]
     #[arg(short, long, value_name = "COLUMN")]
