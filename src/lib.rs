@@ -1,6 +1,6 @@
 //! tieout: does the sink hold exactly what the source holds?
 
-// pub mod config;
+pub mod config;
 pub mod model;
 
 pub mod connector;
@@ -12,4 +12,4 @@ pub mod sort;
 
 pub mod engine;
 
-// pub mod cli;
+pub mod cli;

@@ -6,8 +6,18 @@ use crate::model::{Error, ErrorKind, Result};
 /// The connector that serves `locator`.
 ///
 /// # Errors
-/// `Config` for a scheme that is not known.
+/// `Config` for a scheme that is not known, or whose store this build leaves out.
 pub fn connector_for(locator: &str) -> Result<Box<dyn Connector>> {
-    let _ = locator;
-    Err(Error::new(ErrorKind::Config, "no connector serves this locator"))
+    #[cfg(feature = "postgres")]
+    if super::postgres::PostgresConnector::serves(locator) {
+        return Ok(Box::new(super::postgres::PostgresConnector::new()));
+    }
+    #[cfg(feature = "files")]
+    if super::files::FilesConnector::serves(locator) {
+        return Ok(Box::new(super::files::FilesConnector::new()));
+    }
+    // A locator may hold a password: only its scheme is shown.
+    let scheme = locator.split_once(':').map_or("", |(scheme, _)| scheme);
+    Err(Error::new(ErrorKind::Config, format!("choosing a store: no store serves the scheme `{scheme}`"))
+        .hint("use postgres://..., a path, a glob, or an object-store URL such as s3://..."))
 }
