@@ -10,7 +10,8 @@ import json
 import struct
 import sys
 
-from decoder import JsonNumber, Malformed, canonical_text, decode_key, decode_value, json_text, parse_type
+from decoder import (GEOMETRIC, JsonNumber, Malformed, canonical_text, decode_key, decode_value, float_text, json_text,
+                     parse_type)
 
 
 def float_bits(text):
@@ -46,6 +47,8 @@ def short(kind, value):
         return "null"
     if name == "number":
         return value
+    if name in GEOMETRIC:
+        return figure(name, value)
     if name == "list":
         dims, rest = value["dimensions"], [short(kind[1], v) for v in value["elements"]]
         for length, _lower in reversed(dims):
@@ -67,12 +70,26 @@ def short(kind, value):
     return json_text(value)
 
 
+def figure(name, value):
+    """A figure in the brackets of PostgreSQL."""
+    flat = value[name] if name not in ("path", "polygon") else [x for point in value[name] for x in point]
+    texts = [float_text(x).removesuffix(".0") for x in flat]
+    points = ",".join(f"({texts[i]},{texts[i + 1]})" for i in range(0, len(texts) - 1, 2))
+    if name == "line":
+        return "{" + ",".join(texts) + "}"
+    if name == "circle":
+        return f"<{points},{texts[2]}>"
+    if name in ("point", "box"):
+        return points
+    return f"[{points}]" if name == "lseg" or not value.get("closed", True) else f"({points})"
+
+
 def same_value(kind, expected, value):
     """Whether the decoded value has the expected text in either spelling."""
     if same(kind, expected, canonical_text(kind, value)):
         return True
     parsed = parse_type(kind)
-    return parsed[0] in ("list", "struct", "map", "range", "multirange") and expected == short(parsed, value)
+    return parsed[0] in ("list", "struct", "map", "range", "multirange", *GEOMETRIC) and expected == short(parsed, value)
 
 
 def same(kind, expected, found):
