@@ -244,6 +244,9 @@ def read_bits(reader, _kind):
 
 # Section 3: numbers.
 
+# Exponents reach 2^32: written out, one number would fill the memory.
+PLAIN_ZEROS = 1000
+
 
 def read_number(reader, _kind=None):
     first = reader.unsigned(1)
@@ -275,9 +278,12 @@ def read_number(reader, _kind=None):
 
 
 def plain_decimal(digits, exponent):
-    """0.d1 d2 ... x 100^exponent as plain digits: no exponent, no zeros that say nothing."""
+    """0.d1 d2 ... x 100^exponent as plain digits, no zeros that say nothing; beyond PLAIN_ZEROS zeros as 123E-4567."""
     text = "".join(f"{d:02d}" for d in digits)
     point = 2 * exponent
+    if point < -PLAIN_ZEROS or point - len(text) > PLAIN_ZEROS:
+        shown = text.rstrip("0")
+        return f"{shown.lstrip('0')}E{point - len(shown)}"
     if point <= 0:
         whole, fraction = "", "0" * -point + text
     elif point >= len(text):
