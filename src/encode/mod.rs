@@ -3,14 +3,33 @@
 //! Each family is encoded in one place. Nothing here knows a store, does I/O or reads a clock.
 
 mod batch;
+mod cursor;
 mod decode;
+mod float;
+mod json;
+mod layout;
+mod number;
+mod temporal;
 mod text;
+mod text_array;
+mod text_figure;
+mod text_nested;
+mod text_temporal;
+mod value;
 mod writer;
 
 pub use batch::{EncodedBatch, Record};
 pub use decode::{Fields, decode_field, decode_key, decode_row, fields};
+pub use layout::RowLayout;
 pub use text::{parse, render};
-pub use writer::{RowLayout, RowWriter, encode_key, encode_row};
+pub use writer::{RowWriter, encode_key, encode_row};
 
 /// Version of the encoding that this build writes.
 pub const ENCODING_VERSION: u32 = 1;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod vectors;
