@@ -1,1 +1,7 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! The connector as the engine drives it: freeze, order, streams, splits.
 
+mod harness;
+mod layouts;
+mod parquet_tables;
+mod text_tables;

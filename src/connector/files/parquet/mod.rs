@@ -16,10 +16,7 @@ use crate::{
 use file::ParquetFile;
 use futures::future::BoxFuture;
 use read::Span;
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::{Arc, atomic::AtomicU64};
 
 /// Bytes of keys that are decoded at once while order is proven or a bound is looked up.
 const KEY_BATCH_BYTES: usize = 1 << 20;
@@ -58,7 +55,11 @@ pub(super) fn freeze(set: FileSet) -> Result<ParquetTable> {
     freeze_with(set, order::STRIDE_ROWS)
 }
 
-fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
+/// As [`freeze`], with the stride of the key index given.
+///
+/// # Errors
+/// As of [`freeze`].
+pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
     let position = position_of(&set);
     let mut files = Vec::with_capacity(set.files.len());
     let mut columns: Vec<Column> = Vec::new();
@@ -313,6 +314,10 @@ impl FrozenTable for ParquetTable {
     }
 }
 
-fn _counter(inner: &Inner) -> u64 {
-    inner.opened.load(Ordering::Relaxed)
+#[cfg(test)]
+impl ParquetTable {
+    /// Row groups opened so far.
+    pub(super) fn row_groups_opened(&self) -> u64 {
+        self.inner.opened.load(std::sync::atomic::Ordering::Relaxed)
+    }
 }

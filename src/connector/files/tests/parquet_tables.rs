@@ -1,0 +1,173 @@
+//! Parquet tables: order, ranges, pruning, several files, objects, changed files.
+
+use super::{
+    super::{FilesConnector, locate, parquet::freeze_with},
+    harness::*,
+};
+use crate::{
+    connector::{Connector, FrozenTable},
+    model::{ErrorKind, KeyRange, PlannedRanges, ReadOrder},
+};
+use arrow_array::{Int32Array, Int64Array, StringArray};
+use object_store::{ObjectStoreExt, memory::InMemory, path::Path as ObjectPath};
+use std::sync::Arc;
+
+fn ints(values: impl IntoIterator<Item = i64>) -> Arc<Int64Array> {
+    Arc::new(Int64Array::from_iter_values(values))
+}
+
+fn labels(values: impl IntoIterator<Item = i64>) -> Arc<StringArray> {
+    Arc::new(StringArray::from_iter_values(values.into_iter().map(|value| format!("value {value}"))))
+}
+
+#[test]
+fn ranges_tile_a_table_in_order_and_prune_row_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    // Every key occurs twice, so that cuts fall between equal keys too.
+    write(&folder.path().join("a.parquet"), vec![("k", ints((0..500).map(|k| k / 2))), ("v", labels(0..500))], 100);
+    write(
+        &folder.path().join("b.parquet"),
+        vec![("k", ints((500..1000).map(|k| k / 2))), ("v", labels(500..1000))],
+        100,
+    );
+    run(async {
+        let locator = folder.path().display().to_string();
+        let set =
+            tokio::task::spawn_blocking(move || locate::locate(&locator, None, &tokio::runtime::Handle::current()));
+        let table = freeze_with(set.await.unwrap().unwrap(), 16).unwrap();
+        let projection = projection(&table, &["k"], &[]);
+        let support = table.order(&projection).await.unwrap();
+        assert_eq!(support.best, ReadOrder::ServerRanges, "{}", support.reason);
+        let whole_table = encoded(&table, &projection, KeyRange::all(), true).await.unwrap();
+        assert_eq!(whole_table.len(), 1000);
+        for parts in [1, 2, 7, 40] {
+            let cuts = table.splits(&projection, parts).await.unwrap();
+            assert!(cuts.len() < parts && cuts.len() + 1 >= parts.min(30), "{} cuts of {parts}", cuts.len());
+            let mut together = Vec::new();
+            for range in PlannedRanges::from_cuts(cuts).as_slice() {
+                let part = encoded(&table, &projection, range.clone(), true).await.unwrap();
+                assert!((0..part.len()).all(|row| range.contains(part.record(row).key)));
+                together.extend_from_slice(part.slice(0, part.len()));
+            }
+            assert_eq!(together, whole_table.slice(0, 1000));
+        }
+        let cuts = table.splits(&projection, 40).await.unwrap();
+        let narrow = KeyRange { lower: Some(cuts[3].clone()), upper: Some(cuts[4].clone()) };
+        let before = table.row_groups_opened();
+        let part = encoded(&table, &projection, narrow, true).await.unwrap();
+        assert!(part.len() > 0 && part.len() < 60, "{}", part.len());
+        assert!(
+            table.row_groups_opened() - before <= 5,
+            "of ten row groups, at most two hold the range and its bounds"
+        );
+    });
+}
+
+#[test]
+fn disorder_is_named_with_both_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, vec![("k", ints([1, 2, 9, 4]))], 100);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        let support = table.order(&projection).await.unwrap();
+        assert_eq!((support.best, support.can_order), (ReadOrder::Local, true));
+        let error = keys(&*table, &projection, KeyRange::all()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Order);
+        assert!(error.to_string().contains("found 4 after 9"), "{error}");
+        assert_eq!(rows(&*table, &projection).await.unwrap().len(), 4);
+    });
+}
+
+#[test]
+fn files_of_one_table_must_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("a.parquet"), vec![("k", ints([1]))], 100);
+    write(&folder.path().join("b.parquet"), vec![("k", Arc::new(Int32Array::from(vec![2])))], 100);
+    run(async {
+        let error = freeze(folder.path().display().to_string()).await.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Schema);
+        let text = error.to_string();
+        assert!(text.contains("a.parquet") && text.contains("b.parquet") && text.contains("column k"), "{text}");
+    });
+}
+
+#[test]
+fn columns_of_several_files_are_found_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("a.parquet"), vec![("k", ints([1])), ("v", labels([1]))], 100);
+    write(&folder.path().join("b.parquet"), vec![("v", labels([2])), ("k", ints([2]))], 100);
+    std::fs::write(folder.path().join("_SUCCESS"), "").unwrap();
+    run(async {
+        let table = freeze(folder.path().join("*.parquet").display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        let expected = vec![vec![whole(1), text("value 1")], vec![whole(2), text("value 2")]];
+        assert_eq!(rows(&*table, &projection).await.unwrap(), expected);
+    });
+}
+
+#[test]
+fn a_file_that_changes_is_a_lost_position() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, vec![("k", ints([1, 2]))], 100);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        write(&path, vec![("k", ints([1, 3]))], 100);
+        let error = rows(&*table, &projection).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PositionLost);
+    });
+}
+
+#[test]
+fn nothing_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().display().to_string();
+    run(async {
+        for locator in [format!("{base}/none.parquet"), format!("{base}/*.parquet"), base.clone()] {
+            let error = freeze(&locator).await.err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Schema, "{locator}");
+            assert!(error.to_string().contains(&base), "{error}");
+        }
+        std::fs::write(folder.path().join("a.csv"), "k\n1\n").unwrap();
+        std::fs::write(folder.path().join("b.jsonl"), "{\"k\":1}\n").unwrap();
+        let error = freeze(&base).await.err().unwrap();
+        assert!(error.to_string().contains("one format"), "{error}");
+    });
+}
+
+#[test]
+fn objects_are_read_like_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, vec![("k", ints(0..300)), ("v", labels(0..300))], 100);
+    let bytes = std::fs::read(&path).unwrap();
+    run(async {
+        let store = Arc::new(InMemory::new());
+        store.put(&ObjectPath::from("t/a.parquet"), bytes.into()).await.unwrap();
+        let connector = FilesConnector::with_store(store);
+        for locator in ["memory://t/a.parquet", "memory://t", "memory://t/*.parquet"] {
+            let table = connector.freeze(&request(locator), 1).await.unwrap();
+            let projection = projection(&*table, &["k"], &[]);
+            let all = rows(&*table, &projection).await.unwrap();
+            assert_eq!(all.len(), 300);
+            assert_eq!(all[299], vec![whole(299), text("value 299")]);
+            assert_eq!(keys(&*table, &projection, KeyRange::all()).await.unwrap().len(), 300);
+        }
+    });
+}
+
+#[test]
+fn an_empty_file_has_no_rows_and_is_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, vec![("k", ints([]))], 100);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        assert_eq!(table.order(&projection).await.unwrap().best, ReadOrder::ServerRanges);
+        assert!(keys(&*table, &projection, KeyRange::all()).await.unwrap().is_empty());
+    });
+}
