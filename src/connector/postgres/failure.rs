@@ -18,9 +18,11 @@ pub(super) fn failure(doing: Doing<'_>, error: &tokio_postgres::Error) -> Error 
     };
     let code = server.code().code();
     let (kind, hint) = classify(code);
-    // Classes 22 and 23 quote the offending value in their messages.
-    let message = if code.starts_with("22") || code.starts_with("23") {
+    // These classes quote the offending value in their messages (P0 is what functions raise), a syntax error the query.
+    let message = if ["22", "23", "P0"].iter().any(|class| code.starts_with(class)) {
         "the server could not compute a value".to_owned()
+    } else if code == "42601" {
+        "the server finds a syntax error".to_owned()
     } else {
         server.message().to_owned()
     };
@@ -53,11 +55,14 @@ fn classify(code: &str) -> (ErrorKind, Option<&'static str>) {
                  max_standby_streaming_delay",
             ),
         ),
-        "53300" | "57P03" => (ErrorKind::Connect, Some("the server takes no more connections now; lower --workers")),
+        "53300" | "57P03" => {
+            (ErrorKind::Connect, Some("the server takes no more connections now; run with fewer workers (-j)"))
+        }
         "57P01" | "57P02" => (ErrorKind::Connect, Some("the server ended the connection")),
         "22P02" | "42601" | "42804" => (ErrorKind::Config, Some("check the filter and the query of this side")),
         _ if code.starts_with("28") => (ErrorKind::Connect, Some("check user, password, .pgpass and pg_hba.conf")),
         _ if code.starts_with("08") => (ErrorKind::Connect, None),
+        "42809" => (ErrorKind::Unsupported, None),
         _ if code.starts_with("0A") => (ErrorKind::Unsupported, None),
         _ => (ErrorKind::Read, None),
     }
