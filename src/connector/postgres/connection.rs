@@ -124,7 +124,8 @@ impl Connection {
             _ if local => Self::attempt(settings, host, SslMode::Disable).await,
             TlsMode::Disable => Self::attempt(settings, host, SslMode::Disable).await,
             TlsMode::Allow => match Self::attempt(settings, host, SslMode::Disable).await {
-                Err(error) if error.kind() == ErrorKind::Connect => {
+                // Refused, maybe for want of TLS.
+                Err(error) if matches!(error.kind(), ErrorKind::Connect | ErrorKind::Config) => {
                     Self::attempt(settings, host, SslMode::Require).await.map_err(|second| second.caused_by(error))
                 }
                 other => other,

@@ -13,8 +13,18 @@ pub(super) type Doing<'a> = &'a str;
 pub(super) fn failure(doing: Doing<'_>, error: &tokio_postgres::Error) -> Error {
     let Some(server) = error.as_db_error() else {
         // The driver's own texts name no values; the cause is an I/O or TLS error.
-        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-        return Error::new(ErrorKind::Connect, format!("{doing}: {error}{cause}"));
+        let cause = error.source().map(ToString::to_string).unwrap_or_default();
+        let text = error.to_string();
+        // The driver repeats the cause in its text for some errors.
+        let text = if text.contains(&cause) { text } else { format!("{text}: {cause}") };
+        let made = Error::new(ErrorKind::Connect, format!("{doing}: {text}"));
+        return if cause.contains("certificate") {
+            made.hint("name the authority that signed the server's certificate with sslrootcert=FILE, and the host as the certificate has it")
+        } else if cause.contains("does not support TLS") {
+            made.hint("the server offers no TLS; only sslmode=prefer, allow or disable go without")
+        } else {
+            made
+        };
     };
     let code = server.code().code();
     let (kind, hint) = classify(code);
@@ -60,7 +70,7 @@ fn classify(code: &str) -> (ErrorKind, Option<&'static str>) {
         }
         "57P01" | "57P02" => (ErrorKind::Connect, Some("the server ended the connection")),
         "22P02" | "42601" | "42804" => (ErrorKind::Config, Some("check the filter and the query of this side")),
-        _ if code.starts_with("28") => (ErrorKind::Connect, Some("check user, password, .pgpass and pg_hba.conf")),
+        _ if code.starts_with("28") => (ErrorKind::Config, Some("check user, password, .pgpass and pg_hba.conf")),
         _ if code.starts_with("08") => (ErrorKind::Connect, None),
         "42809" => (ErrorKind::Unsupported, None),
         _ if code.starts_with("0A") => (ErrorKind::Unsupported, None),
