@@ -6,6 +6,7 @@ use super::{
     tls::{self, TlsMode},
 };
 use crate::model::{Error, ErrorKind, Result};
+use socket2::{SockRef, TcpKeepalive};
 use std::{
     io,
     pin::Pin,
@@ -28,7 +29,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// Bytes read from the socket at once: the driver asks for 8 KiB, and system calls were a third of the cost of a read.
 pub(super) const SOCKET_BUFFER_BYTES: usize = 256 * 1024;
 /// How long a lock may be waited for; a table that is being rewritten for longer is an error, not a hang.
-const LOCK_TIMEOUT: &str = "30s";
+/// A shorter one that is configured is kept.
+const LOCK_TIMEOUT_MS: u32 = 30_000;
+/// How long a connection may be silent before the server is asked whether it is there, and how often.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a server may take to answer where nothing is configured.
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 
@@ -119,7 +124,8 @@ impl Connection {
             _ if local => Self::attempt(settings, host, SslMode::Disable).await,
             TlsMode::Disable => Self::attempt(settings, host, SslMode::Disable).await,
             TlsMode::Allow => match Self::attempt(settings, host, SslMode::Disable).await {
-                Err(error) if error.kind() == ErrorKind::Connect => {
+                // Refused, maybe for want of TLS.
+                Err(error) if matches!(error.kind(), ErrorKind::Connect | ErrorKind::Config) => {
                     Self::attempt(settings, host, SslMode::Require).await.map_err(|second| second.caused_by(error))
                 }
                 other => other,
@@ -153,8 +159,11 @@ impl Connection {
     }
 
     async fn pin(&self) -> Result<()> {
-        let lock = format!("{PINNED}SET lock_timeout = '{LOCK_TIMEOUT}'; {PINNED_WHERE_KNOWN}");
-        self.run("preparing the session", &lock).await
+        let lock = format!(
+            "SELECT set_config(name, '{LOCK_TIMEOUT_MS}', false) FROM pg_settings \
+             WHERE name = 'lock_timeout' AND setting::int NOT BETWEEN 1 AND {LOCK_TIMEOUT_MS}"
+        );
+        self.run("preparing the session", &format!("{PINNED}{PINNED_WHERE_KNOWN}; {lock}")).await
     }
 
     /// Runs statements without a result.
@@ -256,6 +265,9 @@ async fn open_socket(settings: &Settings, host: usize) -> Result<Socket> {
             let target = address.as_deref().unwrap_or(name);
             let stream = TcpStream::connect((target, endpoint.port)).await.map_err(failed)?;
             stream.set_nodelay(true).map_err(failed)?;
+            // Without it, a server that vanished would leave the read waiting for ever.
+            let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_INTERVAL);
+            SockRef::from(&stream).set_tcp_keepalive(&keepalive).map_err(failed)?;
             Transport::Tcp(stream)
         }
     };

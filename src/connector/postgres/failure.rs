@@ -13,14 +13,26 @@ pub(super) type Doing<'a> = &'a str;
 pub(super) fn failure(doing: Doing<'_>, error: &tokio_postgres::Error) -> Error {
     let Some(server) = error.as_db_error() else {
         // The driver's own texts name no values; the cause is an I/O or TLS error.
-        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-        return Error::new(ErrorKind::Connect, format!("{doing}: {error}{cause}"));
+        let cause = error.source().map(ToString::to_string).unwrap_or_default();
+        let text = error.to_string();
+        // The driver repeats the cause in its text for some errors.
+        let text = if text.contains(&cause) { text } else { format!("{text}: {cause}") };
+        let made = Error::new(ErrorKind::Connect, format!("{doing}: {text}"));
+        return if cause.contains("certificate") {
+            made.hint("name the authority that signed the server's certificate with sslrootcert=FILE, and the host as the certificate has it")
+        } else if cause.contains("does not support TLS") {
+            made.hint("the server offers no TLS; only sslmode=prefer, allow or disable go without")
+        } else {
+            made
+        };
     };
     let code = server.code().code();
     let (kind, hint) = classify(code);
-    // Classes 22 and 23 quote the offending value in their messages.
-    let message = if code.starts_with("22") || code.starts_with("23") {
+    // These classes quote the offending value in their messages (P0 is what functions raise), a syntax error the query.
+    let message = if ["22", "23", "P0"].iter().any(|class| code.starts_with(class)) {
         "the server could not compute a value".to_owned()
+    } else if code == "42601" {
+        "the server finds a syntax error".to_owned()
     } else {
         server.message().to_owned()
     };
@@ -53,11 +65,14 @@ fn classify(code: &str) -> (ErrorKind, Option<&'static str>) {
                  max_standby_streaming_delay",
             ),
         ),
-        "53300" | "57P03" => (ErrorKind::Connect, Some("the server takes no more connections now; lower --workers")),
+        "53300" | "57P03" => {
+            (ErrorKind::Connect, Some("the server takes no more connections now; run with fewer workers (-j)"))
+        }
         "57P01" | "57P02" => (ErrorKind::Connect, Some("the server ended the connection")),
         "22P02" | "42601" | "42804" => (ErrorKind::Config, Some("check the filter and the query of this side")),
-        _ if code.starts_with("28") => (ErrorKind::Connect, Some("check user, password, .pgpass and pg_hba.conf")),
+        _ if code.starts_with("28") => (ErrorKind::Config, Some("check user, password, .pgpass and pg_hba.conf")),
         _ if code.starts_with("08") => (ErrorKind::Connect, None),
+        "42809" => (ErrorKind::Unsupported, None),
         _ if code.starts_with("0A") => (ErrorKind::Unsupported, None),
         _ => (ErrorKind::Read, None),
     }

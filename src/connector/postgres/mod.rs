@@ -29,8 +29,8 @@ use relation::Relation;
 use std::{path::Path, sync::Arc};
 use stream::Field;
 
-/// What the driver holds of a read beside our buffer: one message, which is one row as a rule.
-const DRIVER_BUFFER_BYTES: usize = 64 * 1024;
+/// What the driver holds of a read beside our buffer: a few messages, of one row each as a rule.
+const DRIVER_BUFFER_BYTES: usize = 512 * 1024;
 
 /// Connects to PostgreSQL 12 and later.
 #[derive(Clone, Copy, Debug, Default)]

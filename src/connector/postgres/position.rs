@@ -19,11 +19,18 @@ pub(super) enum Lock {
     View(String),
     /// Nothing that `LOCK TABLE` takes; for the reason given.
     None(&'static str),
+    /// Rows of another server: no snapshot of this one covers them.
+    Foreign,
 }
 
 /// Starts the control transaction and exports its snapshot.
 pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(String, Position)> {
     const DOING: &str = "freezing the table";
+    const LSN: &str = "CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END::text";
+    let failed = |error| failure(DOING, &error);
+    // Read before the transaction: within it, the first query would fix the snapshot before the lock is held.
+    let row = control.client.query_one(&format!("SELECT {LSN}"), &[]).await.map_err(failed)?;
+    let before: Option<String> = row.try_get(0).map_err(failed)?;
     control.run(DOING, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let locked = match lock {
         Lock::Table(name) => {
@@ -32,33 +39,34 @@ pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(String,
         }
         Lock::View(name) => {
             control.run(DOING, "SAVEPOINT before_lock").await?;
-            match control.run("locking the view", &format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await {
+            let locked = control.run("locking the view", &format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await;
+            let note = match locked {
                 Ok(()) => "view and its tables locked in ACCESS SHARE MODE first",
                 Err(error) if matches!(error.kind(), ErrorKind::Permission | ErrorKind::Unsupported) => {
                     control.run(DOING, "ROLLBACK TO SAVEPOINT before_lock").await?;
                     "view not locked: the server does not permit it"
                 }
                 Err(error) => return Err(error),
-            }
+            };
+            // A snapshot cannot be exported from within a savepoint.
+            control.run(DOING, "RELEASE SAVEPOINT before_lock").await?;
+            note
         }
         Lock::None(reason) => reason,
+        Lock::Foreign => "foreign table: its rows are those of another server, which the snapshot does not cover",
     };
-    // The position cannot be read before the snapshot within this transaction: its first query fixes the snapshot. So
-    // that first query reads both, in this order, and a later one closes the bracket.
-    const LSN: &str = "CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END::text";
-    let failed = |error| failure(DOING, &error);
     let row = control
         .client
-        .query_one(&format!("SELECT {LSN}, txid_current_snapshot()::text, pg_export_snapshot()"), &[])
+        .query_one("SELECT txid_current_snapshot()::text, pg_export_snapshot()", &[])
         .await
         .map_err(failed)?;
-    let before: Option<String> = row.try_get(0).map_err(failed)?;
-    let visible: String = row.try_get(1).map_err(failed)?;
-    let snapshot: String = row.try_get(2).map_err(failed)?;
+    let visible: String = row.try_get(0).map_err(failed)?;
+    let snapshot: String = row.try_get(1).map_err(failed)?;
     let row = control.client.query_one(&format!("SELECT {LSN}"), &[]).await.map_err(failed)?;
     let after: Option<String> = row.try_get(0).map_err(failed)?;
     let obtained = format!("exported snapshot {snapshot}, transactions {visible}; {locked}");
     let (value, exactness) = match (before, after) {
+        _ if matches!(lock, Lock::Foreign) => ("unknown".to_owned(), Exactness::Unknown),
         (Some(before), Some(after)) if before == after => (before, Exactness::Bracketed),
         (Some(before), Some(after)) => (format!("{before}..{after}"), Exactness::Bracketed),
         _ => ("unknown".to_owned(), Exactness::Unknown),

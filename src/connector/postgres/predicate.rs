@@ -80,7 +80,9 @@ impl Compared {
 
 /// The key is at or above the bound (`lower`), or below it.
 pub(super) fn bound(parts: &[Compared], lower: bool) -> String {
-    let plain = parts.iter().all(|part| !part.nullable && matches!(part.part, Part::Exact(_)));
+    // A row comparison is NULL, and so false, where a part that decides is NULL: NULL sorts first, so that is right for
+    // a lower bound and wrong for an upper one.
+    let plain = parts.iter().all(|part| (lower || !part.nullable) && matches!(part.part, Part::Exact(_)));
     if plain {
         let columns: Vec<&str> = parts.iter().map(|part| part.expression.as_str()).collect();
         let literals: Vec<&str> = parts
@@ -99,6 +101,17 @@ pub(super) fn bound(parts: &[Compared], lower: bool) -> String {
     for part in parts.iter().rev() {
         let beyond = if lower { part.above() } else { part.below() };
         let equal = part.equal();
+        if sql == TRUE && lower {
+            // All that is left is to be at or above this part.
+            match &part.part {
+                Part::Null => continue,
+                Part::Exact(literal) => {
+                    sql = format!("{} >= {literal}", part.expression);
+                    continue;
+                }
+                _ => {}
+            }
+        }
         let tail = match (equal.as_str(), sql.as_str()) {
             (FALSE, _) | (_, FALSE) => None,
             (_, TRUE) => Some(equal),
@@ -114,9 +127,9 @@ pub(super) fn bound(parts: &[Compared], lower: bool) -> String {
     // Redundant, but an index can serve it.
     match parts.first() {
         Some(first) if parts.len() > 1 => match (&first.part, lower) {
-            (Part::Exact(literal), true) => format!("({} >= {literal} AND {sql})", first.expression),
+            (Part::Exact(literal), true) => and(&format!("{} >= {literal}", first.expression), &sql),
             (Part::Exact(literal), false) if !first.nullable => {
-                format!("({} <= {literal} AND {sql})", first.expression)
+                and(&format!("{} <= {literal}", first.expression), &sql)
             }
             _ => sql,
         },
@@ -124,13 +137,24 @@ pub(super) fn bound(parts: &[Compared], lower: bool) -> String {
     }
 }
 
+fn and(first: &str, second: &str) -> String {
+    if first == second { first.to_owned() } else { format!("({first} AND {second})") }
+}
+
 /// The predicate of `range`; `None` for the whole key space.
 pub(super) fn range(relation: &Relation, projection: &Projection, range: &KeyRange) -> Result<Option<String>> {
-    let side = |key: &Option<Vec<u8>>, lower: bool| -> Result<Option<String>> {
-        let Some(key) = key else { return Ok(None) };
-        Ok(Some(bound(&compared(relation, projection, key)?, lower)))
-    };
-    let parts: Vec<String> = side(&range.lower, true)?.into_iter().chain(side(&range.upper, false)?).collect();
+    let side = |key: &Option<Vec<u8>>| key.as_ref().map(|key| compared(relation, projection, key)).transpose();
+    let (lower, mut upper) = (side(&range.lower)?, side(&range.upper)?);
+    // Where the lower bound has left no NULL in the leading column, the upper one need not let it in: so an index
+    // serves both.
+    if let (Some(first), Some(last)) =
+        (lower.as_ref().and_then(|parts| parts.first()), upper.as_mut().and_then(|parts| parts.first_mut()))
+        && first.part != Part::Null
+    {
+        last.nullable = false;
+    }
+    let sides = [lower.map(|parts| bound(&parts, true)), upper.map(|parts| bound(&parts, false))];
+    let parts: Vec<String> = sides.into_iter().flatten().filter(|side| side != TRUE).collect();
     Ok((!parts.is_empty()).then(|| parts.join(" AND ")))
 }
 

@@ -31,6 +31,8 @@ struct Table {
     oid: u32,
     kind: u8,
     quoted: String,
+    /// Whether some of its rows are on another server: read in one statement, since no snapshot covers them.
+    foreign: bool,
 }
 
 async fn query(connection: &Connection, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
@@ -78,14 +80,24 @@ pub(super) async fn find(control: &Connection, settings: &Settings, request: &Si
     let (oid, schema, table): (u32, String, String) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
     let kind = u8::try_from(get::<i8>(row, 3)?).unwrap_or(0);
     let quoted = format!("{}.{}", sql::name(&schema), sql::name(&table));
+    // A foreign partition is as little frozen as a foreign table.
+    let foreign = query(
+        control,
+        "WITH RECURSIVE part(oid) AS (SELECT $1::oid UNION SELECT inhrelid FROM part JOIN pg_inherits ON inhparent = oid) \
+         SELECT FROM part JOIN pg_class c USING (oid) WHERE c.relkind = 'f' LIMIT 1",
+        &[&oid],
+    )
+    .await?;
     let lock = match kind {
+        _ if !foreign.is_empty() => Lock::Foreign,
         b'r' | b'p' => Lock::Table(quoted.clone()),
         b'v' => Lock::View(quoted.clone()),
         b'm' => Lock::None("materialized view, locked as of the snapshot"),
-        _ => Lock::None("foreign table: its rows are those of another server, which the snapshot does not cover"),
+        _ => Lock::Foreign,
     };
     let display = format!("{schema}.{table}");
-    Ok(Target { display, lock, table: Some(Table { oid, kind, quoted }) })
+    let foreign = matches!(lock, Lock::Foreign);
+    Ok(Target { display, lock, table: Some(Table { oid, kind, quoted, foreign }) })
 }
 
 async fn not_found(control: &Connection, settings: &Settings) -> Result<Error> {
@@ -226,7 +238,8 @@ async fn describe_table(control: &Connection, table: &Table, filter: Option<Stri
     // A parent's indexes say nothing of the rows of tables that inherit from it.
     let parent = query(control, "SELECT FROM pg_inherits WHERE inhparent = $1 LIMIT 1", &[&table.oid]).await?;
     let inherited = table.kind == b'r' && !parent.is_empty();
-    let indexes = if inherited { Vec::new() } else { indexes(control, table, &columns, &mut schema).await? };
+    let indexes =
+        if inherited || table.foreign { Vec::new() } else { indexes(control, table, &columns, &mut schema).await? };
     Ok(Relation {
         schema,
         source: RowSource {

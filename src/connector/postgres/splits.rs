@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(evenly(&keys, 4), [[2], [4], [6]]);
         assert_eq!(evenly(&keys, 1), Vec::<Vec<u8>>::new());
         assert_eq!(evenly(&[], 4), Vec::<Vec<u8>>::new());
-        assert_eq!(evenly(&[vec![1], vec![1], vec![1], vec![2]], 4), [[1]; 0]);
+        assert_eq!(evenly(&[vec![1], vec![1], vec![1], vec![2]], 4), [[2]]);
     }
 }

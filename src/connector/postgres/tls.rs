@@ -181,9 +181,10 @@ impl ServerCertVerifier for Verifier {
             }
             // A self-signed certificate that is itself trusted: refused only for being an authority, which is checked
             // after its dates.
-            Err(rustls::Error::InvalidCertificate(Other(other)))
-                if other.to_string().contains("CaUsedAsEndEntity") && self.trusted.iter().any(|t| t == end_entity) =>
-            {
+            Err(rustls::Error::InvalidCertificate(Other(other))) if other.to_string().contains("CaUsedAsEndEntity") => {
+                if !self.trusted.iter().any(|trusted| trusted == end_entity) {
+                    return Err(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer));
+                }
                 if self.check == Check::ChainAndName {
                     verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 }
