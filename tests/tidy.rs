@@ -40,7 +40,10 @@ fn all_sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     sources(&root, &mut found);
     found.sort();
-    found.into_iter().map(|path| (path.strip_prefix(&root).unwrap().to_owned(), fs::read_to_string(&path).unwrap())).collect()
+    found
+        .into_iter()
+        .map(|path| (path.strip_prefix(&root).unwrap().to_owned(), fs::read_to_string(&path).unwrap()))
+        .collect()
 }
 
 fn without_tests(text: &str) -> &str {
@@ -54,7 +57,8 @@ fn modules_use_only_what_lies_below_them() {
         let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
         let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == module) else { continue };
         let is_test = path.to_str().unwrap().contains("tests");
-        for other in MAY_USE.iter().map(|(name, _)| *name).filter(|other| *other != module && !allowed.contains(other)) {
+        for other in MAY_USE.iter().map(|(name, _)| *name).filter(|other| *other != module && !allowed.contains(other))
+        {
             let direct = format!("crate::{other}::");
             let grouped = format!("\n    {other}::");
             let code = without_tests(&text);
@@ -88,7 +92,8 @@ fn pure_modules_know_no_runtime_and_no_clock() {
     let mut wrong = Vec::new();
     for (path, text) in all_sources() {
         let module = path.iter().next().unwrap().to_str().unwrap().to_owned();
-        if ["model", "plan", "encode", "merge"].contains(&module.as_str()) && !path.to_str().unwrap().contains("tests") {
+        if ["model", "plan", "encode", "merge"].contains(&module.as_str()) && !path.to_str().unwrap().contains("tests")
+        {
             for word in ["tokio::", "Instant::now", "SystemTime::now", "std::fs", "std::net"] {
                 if without_tests(&text).contains(word) {
                     wrong.push(format!("{} names {word}", path.display()));

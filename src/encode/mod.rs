@@ -5,8 +5,8 @@
 mod batch;
 mod cursor;
 mod decode;
-mod fold;
 mod float;
+mod fold;
 mod json;
 mod layout;
 mod number;

@@ -51,12 +51,7 @@ impl MemoryPlan {
     ///
     /// # Errors
     /// `Limit` if not even one worker fits.
-    pub fn new(
-        memory_bytes: u64,
-        workers: usize,
-        order: Sides<ReadOrder>,
-        read_bytes: Sides<u64>,
-    ) -> Result<Self> {
+    pub fn new(memory_bytes: u64, workers: usize, order: Sides<ReadOrder>, read_bytes: Sides<u64>) -> Result<Self> {
         let sorted = [order.source, order.sink].iter().filter(|order| **order == ReadOrder::Local).count() as u64;
         let reads = read_bytes.source + read_bytes.sink;
         let sides = 2 * (ENCODED_BATCHES * BATCH_BYTES_MAX as u64 + GROUP_BYTES_MAX + QUEUE_BYTES_MIN);

@@ -95,7 +95,7 @@ pub async fn compare(request: ComparisonRequest, control: Control) -> Result<Run
     let verdict = verdict(&finished, plan_facts.plan.ranges.as_slice().len());
     let mut parts: Vec<PathBuf> = finished.iter().flat_map(|range| range.parts.iter().cloned()).collect();
     if parts.is_empty() {
-        parts.push(DifferenceWriter::write_empty(context.folder.path(), Arc::clone(&context.schema))?);
+        parts.push(DifferenceWriter::write_empty(&context.folder.differences(), Arc::clone(&context.schema))?);
     }
     let facts = RunFacts {
         run_id,
@@ -141,7 +141,8 @@ fn context(
 ) -> Result<RunContext> {
     let plan = Arc::clone(&facts.plan);
     let rows_sorted = Sides::new(plan.order.source == ReadOrder::Local, plan.order.sink == ReadOrder::Local);
-    let group_sorter = sorter_in(folder.path().to_owned(), limits::GROUP_SORT_BYTES.min(sort_bytes.max(limits::GROUP_SORT_BYTES)));
+    let group_sorter =
+        sorter_in(folder.path().to_owned(), limits::GROUP_SORT_BYTES.min(sort_bytes.max(limits::GROUP_SORT_BYTES)));
     let layouts = Sides::new(
         Arc::new(RowLayout::new(&plan.projection.source)?),
         Arc::new(RowLayout::new(&plan.projection.sink)?),
@@ -170,11 +171,7 @@ fn sorter_in(spill_folder: PathBuf, memory_bytes: u64) -> SorterOptions {
 }
 
 /// Runs all ranges; returns them ascending by number, or the first obstacle.
-async fn run_ranges(
-    context: &Arc<RunContext>,
-    workers: usize,
-    sorter: SorterOptions,
-) -> Result<Vec<FinishedRange>> {
+async fn run_ranges(context: &Arc<RunContext>, workers: usize, sorter: SorterOptions) -> Result<Vec<FinishedRange>> {
     let in_ranges = context.plan.order.source == ReadOrder::ServerRanges;
     let ranges = context.plan.ranges.as_slice().len();
     let shared = Arc::clone(context);
@@ -225,7 +222,8 @@ fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRan
             Ok(range) => finished.push(range),
             Err(error) => {
                 let is_cause = error.kind() != crate::model::ErrorKind::Cancelled;
-                if obstacle.as_ref().is_none_or(|known| is_cause && known.kind() == crate::model::ErrorKind::Cancelled) {
+                if obstacle.as_ref().is_none_or(|known| is_cause && known.kind() == crate::model::ErrorKind::Cancelled)
+                {
                     obstacle = Some(error);
                 }
             }

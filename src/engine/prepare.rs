@@ -34,10 +34,7 @@ pub(super) async fn prepare(request: ComparisonRequest, control: &Control) -> Re
     let tables = freeze(&request, workers).await?;
     let schemas = Sides::new(tables.source.schema().clone(), tables.sink.schema().clone());
     let mapping = map_columns(&request, &schemas)?;
-    let support = tokio::try_join!(
-        order_of(&tables, &mapping, Side::Source),
-        order_of(&tables, &mapping, Side::Sink)
-    )?;
+    let support = tokio::try_join!(order_of(&tables, &mapping, Side::Source), order_of(&tables, &mapping, Side::Sink))?;
     let keyless = mapping.key.is_empty();
     let mut order = Sides::new(
         choose_order(request.sort, &support.0, keyless).map_err(|error| error.on(Side::Source))?,
@@ -108,8 +105,11 @@ fn choose_order(choice: SortChoice, support: &OrderSupport, keyless: bool) -> Re
     if keyless {
         // Rows are compared in row-byte order, which no store knows.
         return if choice == SortChoice::Server {
-            Err(Error::new(ErrorKind::Config, "planning the order: a table without a key cannot be sorted by the store")
-                .hint("name a key with --key, or drop --sort server"))
+            Err(Error::new(
+                ErrorKind::Config,
+                "planning the order: a table without a key cannot be sorted by the store",
+            )
+            .hint("name a key with --key, or drop --sort server"))
         } else {
             Ok(ReadOrder::Local)
         };
@@ -182,4 +182,3 @@ fn explain(
         ReadOrder::Local => vec![table.explain(projection, &read(&KeyRange::all(), false))],
     }
 }
-

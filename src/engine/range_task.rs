@@ -72,14 +72,10 @@ pub(super) fn run_range(context: &RunContext, number: usize) -> Result<FinishedR
 }
 
 /// Compares one range from given feeds and makes its outcome safe.
-pub(super) fn compare_range(
-    context: &RunContext,
-    number: usize,
-    feeds: Sides<&mut dyn Feed>,
-) -> Result<FinishedRange> {
+pub(super) fn compare_range(context: &RunContext, number: usize, feeds: Sides<&mut dyn Feed>) -> Result<FinishedRange> {
     let started = Instant::now();
     let bounds = RangeBounds { number, range: context.plan.ranges.as_slice()[number].clone() };
-    let writer = DifferenceWriter::new(context.folder.path(), Arc::clone(&context.schema), number);
+    let writer = DifferenceWriter::new(&context.folder.differences(), Arc::clone(&context.schema), number);
     let mut sink = CountingSink { writer, progress: &context.progress };
     let outcome = merge_range(&context.spec, &bounds, feeds, &mut sink).map_err(|error| error.in_range(number))?;
     let parts = sink.writer.finish()?;

@@ -244,7 +244,8 @@ impl<'a> Cursor<'a> {
         let last = self.held.record(count - 1);
         let previous = self.previous.get_or_insert_with(EncodedBatch::new);
         previous.clear();
-        previous.push(last.key, if self.spec.is_keyless() || !self.spec.folded_fields.is_empty() { last.row } else { &[] });
+        previous
+            .push(last.key, if self.spec.is_keyless() || !self.spec.folded_fields.is_empty() { last.row } else { &[] });
         Ok(())
     }
 

@@ -56,9 +56,8 @@ impl MergeSpec {
     #[must_use]
     pub fn new(plan: &ComparisonPlan, rows_sorted: Sides<bool>, group_bytes_max: u64, sorter: SorterOptions) -> Self {
         let folded = plan.key.iter().filter(|pair| !pair.options.fold.is_none());
-        let folded_fields = folded
-            .filter_map(|pair| plan.row.iter().position(|field| field.name.source == pair.name.source))
-            .collect();
+        let folded_fields =
+            folded.filter_map(|pair| plan.row.iter().position(|field| field.name.source == pair.name.source)).collect();
         Self {
             key_types: plan.key_types(),
             row_types: plan.row_types(),

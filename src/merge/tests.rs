@@ -81,9 +81,8 @@ fn row(value: u64) -> Vec<u8> {
 
 /// Random records: keys ascending, rows of one key in any order.
 fn records(random: &mut Random, rows: u64, keys: u64, values: u64) -> Vec<Record> {
-    let mut records: Vec<Record> = (0..rows)
-        .map(|_| (random.below(keys).to_be_bytes().to_vec(), row(random.below(values))))
-        .collect();
+    let mut records: Vec<Record> =
+        (0..rows).map(|_| (random.below(keys).to_be_bytes().to_vec(), row(random.below(values)))).collect();
     records.sort_by(|one, other| one.0.cmp(&other.0));
     records
 }

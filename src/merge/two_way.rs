@@ -52,12 +52,7 @@ pub fn merge_range(
 }
 
 fn side_tally(tally: Tally, digest: Digest) -> SideTally {
-    SideTally {
-        rows: tally.rows,
-        duplicate_keys: tally.duplicate_keys,
-        surplus_rows: tally.surplus_rows,
-        digest,
-    }
+    SideTally { rows: tally.rows, duplicate_keys: tally.duplicate_keys, surplus_rows: tally.surplus_rows, digest }
 }
 
 struct Merge<'a> {

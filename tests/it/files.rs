@@ -20,7 +20,8 @@ pq.write_table(t, 'ints.parquet', store_decimal_as_integer=True)",
         outcome.assert_counts(0, 0, 0);
         assert_eq!(outcome.document()["counts"]["matched"], 3);
     }
-    tieout_testkit::write::byte_array_decimals(&desk.path("bytes.parquet")).unwrap_or_else(|error| std::panic::panic_any(error.to_string()));
+    tieout_testkit::write::byte_array_decimals(&desk.path("bytes.parquet"))
+        .unwrap_or_else(|error| std::panic::panic_any(error.to_string()));
     desk.diff(&[&postgres.table("s"), &desk.arg("bytes.parquet"), "-c", "a"]).assert_counts(0, 0, 0);
 }
 
@@ -43,7 +44,7 @@ pq.write_table(t, 'v2.parquet', version='2.6')",
         let outcome = desk.diff(&[&postgres.table("wrong"), &desk.arg(file)]);
         outcome.assert_counts(0, 0, 1);
         let changed = desk.python(&format!(
-            "print(duckdb.sql(\"SELECT changed_columns FROM '{}/differences/*.parquet'\").fetchone()[0])",
+            "print(duckdb.sql(\"SELECT changed_columns FROM '{}/differences/*.parquet'\").fetchall()[0][0])",
             outcome.folder().display()
         ));
         assert_eq!(changed, "['a', 'b', 'c', 'd']\n");

@@ -89,8 +89,12 @@ impl Desk {
             format!("{home}/.cache/tieout/venv/bin/python")
         });
         let prelude = "import datetime, decimal, math\nfrom decimal import Decimal as D\nimport pyarrow as pa, pyarrow.parquet as pq, duckdb\n";
-        let output =
-            Command::new(python).arg("-c").arg(format!("{prelude}{script}")).current_dir(self.folder.path()).output().unwrap();
+        let output = Command::new(python)
+            .arg("-c")
+            .arg(format!("{prelude}{script}"))
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap();
         assert!(output.status.success(), "python failed: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }

@@ -141,7 +141,12 @@ fn o13_duplicate_keys_keep_their_multiplicity() {
     assert_eq!(duplicates["source"]["keys"], 2);
     assert_eq!(duplicates["source"]["surplus"], 2);
     assert_eq!(duplicates["sink"]["keys"], 1);
-    two_tables(&postgres, "k int, v text", "(1000,'hello'),(1000,'hello'),(7,'a'),(7,'b')", "(1000,'hello'),(7,'b'),(7,'a')");
+    two_tables(
+        &postgres,
+        "k int, v text",
+        "(1000,'hello'),(1000,'hello'),(7,'a'),(7,'b')",
+        "(1000,'hello'),(7,'b'),(7,'a')",
+    );
     for sort in ["auto", "server", "local"] {
         desk.diff(&[&postgres.table("s"), &postgres.table("k"), "-k", "k", "--sort", sort]).assert_counts(1, 0, 0);
     }

@@ -66,7 +66,7 @@ fn o18_odd_declared_scale() {
     let outcome = desk.diff(&[&postgres.table("s"), &postgres.table("k")]);
     outcome.assert_counts(0, 0, 1);
     let row = desk.python(&format!(
-        "print(*duckdb.sql(\"SELECT changed_columns, source.a, sink.a FROM '{}/differences/*.parquet'\").fetchone())",
+        "print(*duckdb.sql(\"SELECT changed_columns, source.a, sink.a FROM '{}/differences/*.parquet'\").fetchall()[0])",
         outcome.folder().display()
     ));
     assert_eq!(row, "['a'] 12000 13000\n");

@@ -35,7 +35,7 @@ fn o41_many_columns() {
         let outcome = desk.diff(&[&postgres.table("s"), &postgres.table("k")]);
         outcome.assert_counts(0, 0, 1);
         let named = desk.python(&format!(
-            "print(duckdb.sql(\"SELECT changed_columns FROM '{}/differences/*.parquet'\").fetchone()[0])",
+            "print(duckdb.sql(\"SELECT changed_columns FROM '{}/differences/*.parquet'\").fetchall()[0][0])",
             outcome.folder().display()
         ));
         assert_eq!(named, format!("['c{count}']\n"));
@@ -73,10 +73,13 @@ fn o43_empty_tables() {
     let (desk, postgres) = (Desk::new(), Postgres::new());
     two_tables(&postgres, "id int PRIMARY KEY, t text", "", "(1,'a'),(2,'b'),(3,'c')");
     postgres.sql("CREATE TABLE e (id int PRIMARY KEY, t text)");
-    desk.python("pq.write_table(pa.table({'id': pa.array([], pa.int32()), 't': pa.array([], pa.string())}), 'e.parquet')
-pq.ParquetWriter('none.parquet', pa.schema([('id', pa.int32()), ('t', pa.string())])).close()");
+    desk.python(
+        "pq.write_table(pa.table({'id': pa.array([], pa.int32()), 't': pa.array([], pa.string())}), 'e.parquet')
+pq.ParquetWriter('none.parquet', pa.schema([('id', pa.int32()), ('t', pa.string())])).close()",
+    );
     desk.file("e.csv", "id,t\n");
-    let empty = [postgres.table("s"), postgres.table("e"), desk.arg("e.parquet"), desk.arg("none.parquet"), desk.arg("e.csv")];
+    let empty =
+        [postgres.table("s"), postgres.table("e"), desk.arg("e.parquet"), desk.arg("none.parquet"), desk.arg("e.csv")];
     for source in &empty {
         for sink in &empty {
             let outcome = desk.diff(&[source, sink, "-k", "id"]);

@@ -41,7 +41,7 @@ fn o24_infinity_and_dates_far_away() {
     outcome.assert_counts(0, 0, 1);
     // What no Arrow type holds stands in the diff file as text.
     let row = desk.python(&format!(
-        "r = duckdb.sql(\"SELECT changed_columns, source.t, beyond_type FROM '{}/differences/*.parquet'\").fetchone(); print(r[0], r[1], [x['value'] for x in r[2] if x['side'] == 'source' and x['column'] == 't'])",
+        "r = duckdb.sql(\"SELECT changed_columns, source.t, beyond_type FROM '{}/differences/*.parquet'\").fetchall()[0]; print(r[0], r[1], [x['value'] for x in r[2] if x['side'] == 'source' and x['column'] == 't'])",
         outcome.folder().display()
     ));
     assert_eq!(row, "['t'] None ['infinity']\n");
@@ -80,7 +80,7 @@ fn o29_the_end_of_the_day_is_not_its_start() {
     let outcome = desk.diff(&[&postgres.table("s"), &postgres.table("k")]);
     outcome.assert_counts(0, 0, 1);
     let row = desk.python(&format!(
-        "r = duckdb.sql(\"SELECT source.t, beyond_type FROM '{}/differences/*.parquet'\").fetchone(); print(r[0], r[1][0]['value'])",
+        "r = duckdb.sql(\"SELECT source.t, beyond_type FROM '{}/differences/*.parquet'\").fetchall()[0]; print(r[0], r[1][0]['value'])",
         outcome.folder().display()
     ));
     assert_eq!(row, "None 24:00:00\n");
