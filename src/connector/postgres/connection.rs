@@ -32,7 +32,7 @@ pub(super) const SOCKET_BUFFER_BYTES: usize = 256 * 1024;
 /// A shorter one that is configured is kept.
 const LOCK_TIMEOUT_MS: u32 = 30_000;
 /// How long a connection may be silent before the server is asked whether it is there, and how often.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_IDLE: Duration = Duration::from_mins(1);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a server may take to answer where nothing is configured.
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);

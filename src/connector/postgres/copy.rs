@@ -1,6 +1,6 @@
 //! The framing of `COPY ... (FORMAT binary)`: whole rows out of any chunking.
 //!
-//! Format: the COPY reference page of the PostgreSQL manual, "Binary Format".
+//! Format: the COPY reference page of the `PostgreSQL` manual, "Binary Format".
 
 use crate::model::{Error, ErrorKind, Result};
 

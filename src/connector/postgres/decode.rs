@@ -6,7 +6,7 @@ use crate::{
     model::{DateValue, Decimal, Error, ErrorKind, Result, TimestampValue},
 };
 
-/// Days from 1970-01-01 to 2000-01-01, where PostgreSQL starts to count.
+/// Days from 1970-01-01 to 2000-01-01, where `PostgreSQL` starts to count.
 pub(super) const EPOCH_DAYS: i64 = 10_957;
 /// Seconds from 1970-01-01 to 2000-01-01.
 const EPOCH_SECONDS: i64 = EPOCH_DAYS * 86_400;
@@ -196,5 +196,41 @@ pub(super) fn put(writer: &mut RowWriter<'_>, wire: &Wire, bytes: &[u8]) -> Resu
         | Wire::Multirange(_)
         | Wire::Hstore => writer.put_value(&value(wire, bytes)?),
         Wire::Unsupported(reason) => Err(Error::new(ErrorKind::Unsupported, reason.clone())),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_moments_keep_their_infinities() {
+        assert_eq!(date(&i32::MAX.to_be_bytes()).unwrap(), Err(DateValue::PositiveInfinity));
+        assert_eq!(date(&i32::MIN.to_be_bytes()).unwrap(), Err(DateValue::NegativeInfinity));
+        assert_eq!(date(&(-1_i32).to_be_bytes()).unwrap(), Ok(10_956));
+        assert_eq!(timestamp(&i64::MAX.to_be_bytes()).unwrap(), TimestampValue::PositiveInfinity);
+        assert_eq!(timestamp(&i64::MIN.to_be_bytes()).unwrap(), TimestampValue::NegativeInfinity);
+        assert_eq!(timestamp(&(-1_i64).to_be_bytes()).unwrap(), TimestampValue::Finite(946_684_799, 999_999_000));
+    }
+
+    #[test]
+    fn zones_count_to_the_east() {
+        let mut bytes = 36_000_000_000_i64.to_be_bytes().to_vec();
+        bytes.extend((-7200_i32).to_be_bytes());
+        assert_eq!(time_tz(&bytes).unwrap(), (36_000_000_000_000, 7200));
+        assert_eq!(time(&86_400_000_000_i64.to_be_bytes()).unwrap(), 86_400_000_000_000);
+    }
+
+    #[test]
+    fn bytes_of_the_wrong_kind_are_errors() {
+        assert_eq!(byte_text(&[0]).unwrap(), "");
+        assert_eq!(byte_text(b"x").unwrap(), "x");
+        assert_eq!(byte_text(&[0x80]).unwrap_err().kind(), ErrorKind::Value);
+        assert!(boolean(&[2]).is_err());
+        assert!(jsonb(&[2, b'1']).is_err());
+        assert!(bits(&[0, 0, 0, 9, 1]).is_err());
+        assert_eq!(bits(&[0, 0, 0, 9, 1, 128]).unwrap(), (9, [1, 128].as_slice()));
+        assert!(interval(&[0; 15]).is_err());
     }
 }

@@ -173,6 +173,11 @@ fn parse_url(locator: &str) -> Result<(BTreeMap<String, String>, Option<TableNam
     let table = fragment.map(|fragment| parse_table(&decoded(fragment)?)).transpose()?;
     let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, query)| (rest, query));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    // A character of a password that was not encoded ends the authority early; what is left must not pass for a host.
+    if !authority.contains('@') && (database.contains('@') || fragment.is_some_and(|text| text.contains('@'))) {
+        return Err(bad("reading the locator: found `@` after the host")
+            .hint("percent-encode the characters : / ? # @ % of a user name, password, database or table"));
+    }
     let mut parameters = BTreeMap::new();
     let hosts = match authority.rsplit_once('@') {
         None => authority,
@@ -252,15 +257,12 @@ fn parse_table(text: &str) -> Result<TableName> {
             loop {
                 let (head, tail) = quoted.split_once('"').ok_or_else(wrong)?;
                 name.push_str(head);
-                match tail.strip_prefix('"') {
-                    Some(more) => {
-                        name.push('"');
-                        quoted = more;
-                    }
-                    None => {
-                        rest = tail;
-                        break;
-                    }
+                if let Some(more) = tail.strip_prefix('"') {
+                    name.push('"');
+                    quoted = more;
+                } else {
+                    rest = tail;
+                    break;
                 }
             }
             parts.push(NamePart { text: name, quoted: true });
@@ -329,29 +331,28 @@ fn build(
         .ok_or_else(|| bad("reading the locator: it names no user, nor does PGUSER"))?;
     let database = get("dbname").cloned().unwrap_or_else(|| user.clone());
     let mut notes = Vec::new();
-    let passwords = match get("password") {
-        Some(password) => vec![Some(password.clone().into_bytes()); hosts.len()],
-        None => {
-            let path = get("passfile").map(PathBuf::from).or_else(|| home.map(|home| home.join(".pgpass")));
-            let text = path.and_then(|path| {
-                let file = (world.file)(&path)?;
-                if file.mode & 0o077 != 0 {
-                    notes.push(format!(
-                        "the password file {} was passed over, since others may read it: chmod 0600 it",
-                        path.display()
-                    ));
-                    return None;
-                }
-                Some(file.text)
-            });
-            hosts
-                .iter()
-                .map(|host| {
-                    passfile::password(text.as_deref()?, &host.passfile_name(), host.port, &database, &user)
-                        .map(String::into_bytes)
-                })
-                .collect()
-        }
+    let passwords = if let Some(password) = get("password") {
+        vec![Some(password.clone().into_bytes()); hosts.len()]
+    } else {
+        let path = get("passfile").map(PathBuf::from).or_else(|| home.map(|home| home.join(".pgpass")));
+        let text = path.and_then(|path| {
+            let file = (world.file)(&path)?;
+            if file.mode & 0o077 != 0 {
+                notes.push(format!(
+                    "the password file {} was passed over, since others may read it: chmod 0600 it",
+                    path.display()
+                ));
+                return None;
+            }
+            Some(file.text)
+        });
+        hosts
+            .iter()
+            .map(|host| {
+                passfile::password(text.as_deref()?, &host.passfile_name(), host.port, &database, &user)
+                    .map(String::into_bytes)
+            })
+            .collect()
     };
     let connect_timeout = match get("connect_timeout").map(|text| text.trim().parse::<i64>()) {
         None => None,

@@ -37,6 +37,9 @@ fn urls_are_decoded_and_variables_are_not() {
 
 #[test]
 fn errors_do_not_show_the_password() {
+    for locator in ["postgres://me:12/secr@h/db", "postgres://me:12#secr@h/db"] {
+        assert!(resolved(locator, &[], &[]).is_err());
+    }
     for locator in ["postgres://me:secret/rd@h/db", "postgres://me:secret#x@h", "postgres://me:secr%zzet@h/db"] {
         let error = resolved(locator, &[], &[]).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(!error.contains("secr"), "{error}");

@@ -1,4 +1,4 @@
-//! PostgreSQL: an exported snapshot shared by all readers, rows as binary COPY.
+//! `PostgreSQL`: an exported snapshot shared by all readers, rows as binary COPY.
 
 mod connection;
 mod copy;
@@ -32,7 +32,7 @@ use stream::Field;
 /// What the driver holds of a read beside our buffer: a few messages, of one row each as a rule.
 const DRIVER_BUFFER_BYTES: usize = 512 * 1024;
 
-/// Connects to PostgreSQL 12 and later.
+/// Connects to `PostgreSQL` 12 and later.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PostgresConnector {}
 

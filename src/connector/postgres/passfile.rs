@@ -9,25 +9,25 @@ pub(super) fn password(text: &str, host: &str, port: u16, database: &str, user: 
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let mut rest = line;
         for wanted in wanted {
-            let (raw, field, tail) = field(rest)?;
+            let (raw, field, tail) = field(rest);
             if raw != "*" && field != wanted {
                 return None;
             }
             rest = tail?;
         }
         // The password ends at an unescaped colon, as everywhere in the file.
-        let (_, password, _) = field(rest)?;
+        let (_, password, _) = field(rest);
         (!password.is_empty()).then_some(password)
     })
 }
 
 /// The first field as it stands and unescaped, and what follows its colon.
-fn field(line: &str) -> Option<(&str, String, Option<&str>)> {
+fn field(line: &str) -> (&str, String, Option<&str>) {
     let mut name = String::new();
     let mut characters = line.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
-            ':' => return Some((&line[..at], name, Some(&line[at + 1..]))),
+            ':' => return (&line[..at], name, Some(&line[at + 1..])),
             '\\' => match characters.next() {
                 Some((_, escaped)) => name.push(escaped),
                 None => name.push('\\'),
@@ -35,7 +35,7 @@ fn field(line: &str) -> Option<(&str, String, Option<&str>)> {
             other => name.push(other),
         }
     }
-    Some((line, name, None))
+    (line, name, None)
 }
 
 /// The settings of a service. `None` if the file does not know it.

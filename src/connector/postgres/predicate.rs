@@ -240,7 +240,7 @@ fn number_part(wire: &Wire, number: &Decimal) -> Result<Part> {
                 return Ok(Part::Exact(format!("'{integer}'::bigint")));
             }
             let exponent = i64::from(*exponent) * 2;
-            let last = digits.len() as i64 * 2 - exponent;
+            let last = i64::try_from(digits.len()).map_err(|_| unfit())? * 2 - exponent;
             // The server's own limits on digits before and after the point; beyond them a literal would be rounded.
             if exponent > 131_072 || last > 16_383 {
                 return Err(unfit());
@@ -306,7 +306,7 @@ fn timestamp_part(moment: TimestampValue, cast: &str, zone: &str) -> Result<Part
     };
     let micros = i64::from(nanos / 1000) + i64::from(nanos % 1000 > 0);
     let carried = seconds.saturating_add(micros / 1_000_000);
-    if carried < FIRST || carried >= END {
+    if !(FIRST..END).contains(&carried) {
         return Err(unfit());
     }
     let DateValue::Day(year, month, day) = super::decode_nested::civil(carried.div_euclid(86_400))? else {

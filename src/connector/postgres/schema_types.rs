@@ -121,8 +121,9 @@ impl TypeCatalog {
         let rows = control
             .client
             .query(
-                "SELECT c.oid, c.collname::text, CASE WHEN c.oid = $1 THEN d.datcollate IN ('C', 'POSIX') \
-                 AND coalesce(to_jsonb(d)->>'datlocprovider', 'c') = 'c' \
+                "SELECT c.oid, c.collname::text, CASE WHEN c.oid = $1 THEN \
+                 CASE coalesce(to_jsonb(d)->>'datlocprovider', 'c') WHEN 'c' THEN d.datcollate IN ('C', 'POSIX') \
+                 WHEN 'b' THEN to_jsonb(d)->>'datlocale' IN ('C', 'C.UTF-8') ELSE false END \
                  ELSE c.collname IN ('C', 'POSIX') AND c.collnamespace = 'pg_catalog'::regnamespace END \
                  FROM pg_collation c, pg_database d WHERE d.datname = current_database() AND c.oid = ANY($2)",
                 &[&DEFAULT_COLLATION, &columns.iter().map(|column| column.collation).collect::<Vec<u32>>()],

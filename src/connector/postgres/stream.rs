@@ -73,8 +73,15 @@ fn cut() -> Error {
 /// What a stream is doing.
 enum State {
     Start { pool: Arc<Pool>, sql: String },
-    Reading { lease: Lease, copy: Pin<Box<CopyOutStream>>, parser: CopyParser },
+    Reading(Box<Reading>),
     Done,
+}
+
+/// A query that has started.
+struct Reading {
+    lease: Lease,
+    copy: Pin<Box<CopyOutStream>>,
+    parser: CopyParser,
 }
 
 /// Starts nothing yet: the query is sent when the stream is first polled.
@@ -83,52 +90,46 @@ pub(super) fn rows(pool: Arc<Pool>, sql: String, fields: Arc<[Field]>, batch_byt
     stream::try_unfold(state, move |state| {
         let fields = Arc::clone(&fields);
         async move {
-            let (lease, copy, parser) = match state {
+            let reading = match state {
                 State::Done => return Ok(None),
+                State::Reading(reading) => reading,
                 State::Start { pool, sql } => {
                     let lease = pool.lease().await?;
                     let copy =
                         lease.connection()?.client.copy_out(&sql).await.map_err(|error| failure(DOING, &error))?;
-                    (lease, Box::pin(copy), CopyParser::new(fields.len(), ROW_BYTES_MAX))
+                    let parser = CopyParser::new(fields.len(), ROW_BYTES_MAX);
+                    Box::new(Reading { lease, copy: Box::pin(copy), parser })
                 }
-                State::Reading { lease, copy, parser } => (lease, copy, parser),
             };
-            next(lease, copy, parser, fields, batch_bytes_max).await
+            next(reading, fields, batch_bytes_max).await
         }
     })
     .boxed()
 }
 
 async fn next(
-    lease: Lease,
-    mut copy: Pin<Box<CopyOutStream>>,
-    mut parser: CopyParser,
+    mut reading: Box<Reading>,
     fields: Arc<[Field]>,
     batch_bytes_max: usize,
 ) -> Result<Option<(Box<dyn NativeBatch>, State)>> {
-    loop {
-        match copy.next().await {
-            Some(chunk) => {
-                parser.push(&chunk.map_err(|error| failure(DOING, &error))?)?;
-                if parser.complete_bytes() < batch_bytes_max {
-                    continue;
-                }
-                if let Some((data, rows)) = parser.take() {
-                    let batch: Box<dyn NativeBatch> = Box::new(CopyBatch { data, rows, fields });
-                    return Ok(Some((batch, State::Reading { lease, copy, parser })));
-                }
-            }
-            None => {
-                parser.finish()?;
-                command_complete(&mut copy).await?;
-                drop(copy);
-                lease.finish();
-                let Some((data, rows)) = parser.take() else { return Ok(None) };
-                let batch: Box<dyn NativeBatch> = Box::new(CopyBatch { data, rows, fields });
-                return Ok(Some((batch, State::Done)));
-            }
+    while let Some(chunk) = reading.copy.next().await {
+        reading.parser.push(&chunk.map_err(|error| failure(DOING, &error))?)?;
+        if reading.parser.complete_bytes() < batch_bytes_max {
+            continue;
+        }
+        if let Some((data, rows)) = reading.parser.take() {
+            let batch: Box<dyn NativeBatch> = Box::new(CopyBatch { data, rows, fields });
+            return Ok(Some((batch, State::Reading(reading))));
         }
     }
+    reading.parser.finish()?;
+    command_complete(&mut reading.copy).await?;
+    let Reading { lease, copy, mut parser } = *reading;
+    drop(copy);
+    lease.finish();
+    let Some((data, rows)) = parser.take() else { return Ok(None) };
+    let batch: Box<dyn NativeBatch> = Box::new(CopyBatch { data, rows, fields });
+    Ok(Some((batch, State::Done)))
 }
 
 /// Waits for the server's word that the command is complete.

@@ -1,4 +1,4 @@
-//! PostgreSQL types: what the binary format of each holds, and its store-neutral form.
+//! `PostgreSQL` types: what the binary format of each holds, and its store-neutral form.
 
 use crate::model::{GeometricKind, LogicalType};
 
@@ -68,7 +68,7 @@ fn digits(modifier: i32) -> u8 {
     u8::try_from(modifier).ok().filter(|digits| *digits <= 6).unwrap_or(6)
 }
 
-/// Precision and scale of a numeric type. The scale has eleven bits and a sign since PostgreSQL 15.
+/// Precision and scale of a numeric type. The scale has eleven bits and a sign since `PostgreSQL` 15.
 pub(super) fn numeric_declared(modifier: i32) -> Option<(u32, i32)> {
     let packed = u32::try_from(modifier.checked_sub(4)?).ok()?;
     let scale = i32::try_from(packed & 0x7FF).ok()?;
@@ -188,7 +188,7 @@ mod tests {
     fn numeric_modifiers_have_signed_scales() {
         assert_eq!(numeric_declared(-1), None);
         assert_eq!(numeric_declared(((12 << 16) | 2) + 4), Some((12, 2)));
-        assert_eq!(numeric_declared(((2 << 16) | 2045) + 4), Some((2, -3)));
+        assert_eq!(numeric_declared(((2 << 16) | 0x7FD) + 4), Some((2, -3)));
         assert_eq!(numeric_declared(((3 << 16) | 5) + 4), Some((3, 5)));
     }
 }
