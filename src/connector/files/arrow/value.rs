@@ -254,6 +254,9 @@ pub(super) fn value(data: &Data, row: usize) -> Result<Value> {
         Data::Binary(a) => Ok(Value::Binary(a.value(row).to_vec())),
         Data::LargeBinary(a) => Ok(Value::Binary(a.value(row).to_vec())),
         Data::BinaryView(a) => Ok(Value::Binary(a.value(row).to_vec())),
+        Data::Label(a) => std::str::from_utf8(a.value(row))
+            .map(|label| Value::Text(label.to_owned()))
+            .map_err(|error| inexact("reading an enum: its label is not UTF-8").caused_by(error)),
         Data::Fixed(a) => Ok(Value::Binary(a.value(row).to_vec())),
         Data::Uuid(a) => Ok(Value::Uuid(uuid(a.value(row))?)),
         Data::Dictionary(keys, values) => values.value(keys[row]),

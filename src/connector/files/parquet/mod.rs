@@ -21,6 +21,11 @@ use std::sync::{Arc, atomic::AtomicU64};
 /// Bytes of keys that are decoded at once while order is proven or a bound is looked up.
 const KEY_BATCH_BYTES: usize = 1 << 20;
 
+/// Places at which the keys of a table without order are sampled, and rows read at each: enough for even ranges, and a
+/// small part of any table that is worth cutting.
+const SAMPLE_PLACES: u64 = 256;
+const SAMPLE_ROWS: u64 = 32;
+
 /// A frozen Parquet table.
 pub(super) struct ParquetTable {
     inner: Arc<Inner>,
@@ -188,6 +193,28 @@ impl Inner {
         Ok(row)
     }
 
+    /// Keys from places that are evenly spread over the rows; the same for the same files.
+    fn sample(&self, projection: &Projection) -> Result<Vec<Vec<u8>>> {
+        let keys = order::key_projection(projection);
+        let layout = RowLayout::new(&keys)?;
+        let mut encoded = EncodedBatch::new();
+        let mut sample = Vec::new();
+        let places = (self.rows / SAMPLE_ROWS).clamp(1, SAMPLE_PLACES);
+        let step = self.rows / places;
+        for place in 0..places {
+            let from = place * step;
+            for span in self.spans(from, (from + SAMPLE_ROWS).min(self.rows)) {
+                self.read_span(&span, &keys, KEY_BATCH_BYTES, &mut |batch| {
+                    encoded.clear();
+                    crate::connector::NativeBatch::encode(&batch, &mut RowWriter::new(&layout, &mut encoded))?;
+                    sample.extend((0..encoded.len()).map(|row| encoded.record(row).key.to_vec()));
+                    Ok(true)
+                })?;
+            }
+        }
+        Ok(sample)
+    }
+
     /// The rows of a key range: first, and one after the last.
     fn rows_of(&self, projection: &Projection, range: &KeyRange) -> Result<(u64, u64)> {
         match &*self.order(projection)? {
@@ -271,11 +298,13 @@ impl FrozenTable for ParquetTable {
                 return Ok(Vec::new());
             }
             let (inner, wanted) = (Arc::clone(&self.inner), Arc::clone(projection));
-            let order = blocking(move |_| inner.order(&wanted)).await.map_err(|e| e.in_table(&self.inner.display))?;
-            Ok(match &*order {
-                KeyOrder::Ascending(index) => index.splits(parts),
-                KeyOrder::Disorder { .. } => Vec::new(),
-            })
+            let cuts = blocking(move |_| {
+                Ok(match &*inner.order(&wanted)? {
+                    KeyOrder::Ascending(index) => index.splits(parts),
+                    KeyOrder::Disorder { .. } => order::splits_of_sample(inner.sample(&wanted)?, parts),
+                })
+            });
+            cuts.await.map_err(|error| error.in_table(&self.inner.display))
         })
     }
 

@@ -25,6 +25,10 @@ const BATCH_ROWS_MAX: usize = 16_384;
 /// Pages are about 1 MiB by the format's recommendation; a column chunk bounds them where it is smaller.
 const PAGES_PER_COLUMN: u64 = 3;
 
+/// Times that a row group is opened anew because its batches come out too large. Buffers that batches share (dictionaries)
+/// make every batch look large, and would otherwise have it opened for each row.
+const REOPENS_MAX: usize = 4;
+
 /// Rows of one row group.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
@@ -115,7 +119,7 @@ impl Inner {
             .map(|(start, length)| start..start.saturating_add(length))
             .collect();
         let source = file.file.ranges()?.holding(&file.file.name, &ranges)?;
-        let mut from = span.from;
+        let (mut from, mut reopens) = (span.from, 0);
         // Metadata may say far too little (a dictionary of long texts): then the reader is opened anew for fewer rows.
         while from < span.to {
             let here = Span { from, ..span.clone() };
@@ -147,7 +151,8 @@ impl Inner {
                         return Ok(());
                     }
                 }
-                if too_large {
+                if too_large && reopens < REOPENS_MAX {
+                    reopens += 1;
                     rows = (actual / (bytes / bytes_max.max(1)).max(2)).max(1);
                     break;
                 }
@@ -224,7 +229,7 @@ impl Inner {
                 largest = largest.max(bytes);
             }
         }
-        largest
+        largest.saturating_add(super::order::INDEX_BYTES_MAX as u64)
     }
 }
 

@@ -81,6 +81,23 @@ fn disorder_is_named_with_both_keys() {
 }
 
 #[test]
+fn a_table_without_order_is_cut_by_a_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, vec![("k", ints((0..5000).map(|k| k * 7919 % 5000)))], 1000);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        let cuts = table.splits(&projection, 4).await.unwrap();
+        let types = [crate::model::CanonicalType::Number];
+        let texts: Vec<_> = cuts.iter().map(|cut| crate::encode::decode_key(&types, cut).unwrap()).collect();
+        assert_eq!(cuts.len(), 3, "{texts:?}");
+        assert!(cuts.is_sorted());
+        assert_eq!(cuts, table.splits(&projection, 4).await.unwrap());
+    });
+}
+
+#[test]
 fn files_of_one_table_must_agree() {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("a.parquet"), vec![("k", ints([1]))], 100);
