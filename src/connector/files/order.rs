@@ -44,7 +44,7 @@ impl KeyIndex {
     }
 
     fn push(&mut self, key: &[u8]) {
-        if self.rows % self.stride == 0 {
+        if self.rows.is_multiple_of(self.stride) {
             self.keys.push(key.to_vec());
             self.bytes += key.len() + size_of::<Vec<u8>>();
             if self.bytes > INDEX_BYTES_MAX && self.keys.len() > 1 {
@@ -157,7 +157,7 @@ pub(super) fn key_text(projection: &Projection, key: &[u8]) -> String {
                 .map(|(canonical, value)| render(canonical, value).unwrap_or_else(|| "NULL".to_owned()));
             texts.collect::<Vec<_>>().join(", ")
         }
-        Err(_) => key.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => format!("{} bytes that are no key", key.len()),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::{
 use file::ParquetFile;
 use futures::future::BoxFuture;
 use read::Span;
+use std::fmt::Write as _;
 use std::sync::{Arc, atomic::AtomicU64};
 
 /// Bytes of keys that are decoded at once while order is proven or a bound is looked up.
@@ -49,7 +50,8 @@ struct Group {
     first_row: u64,
     rows: u64,
     file: usize,
-    row_group: usize,
+    /// Number of the row group in the file.
+    number: usize,
 }
 
 /// Freezes the files. Blocks.
@@ -81,7 +83,7 @@ pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
         }
         for row_group in 0..opened.row_groups() {
             let count = opened.rows(row_group)?;
-            groups.push(Group { first_row: rows, rows: count, file: files.len(), row_group });
+            groups.push(Group { first_row: rows, rows: count, file: files.len(), number: row_group });
             rows = rows.checked_add(count).ok_or_else(|| Error::internal("more than 2^64 rows"))?;
         }
         files.push(opened);
@@ -159,7 +161,7 @@ impl Inner {
             .filter(|group| group.rows > 0)
             .map(|group| Span {
                 file: group.file,
-                row_group: group.row_group,
+                row_group: group.number,
                 from: from.saturating_sub(group.first_row),
                 to: (to - group.first_row).min(group.rows),
             })
@@ -324,7 +326,8 @@ impl FrozenTable for ParquetTable {
         for (file, frozen) in inner.files.iter().enumerate() {
             let of_file: Vec<&Span> = spans.iter().filter(|span| span.file == file).collect();
             if let (Some(first), Some(last)) = (of_file.first(), of_file.last()) {
-                text.push_str(&format!(
+                let _ = write!(
+                    text,
                     "\n{}: row groups {} to {} of {}, from row {} of the first to row {} of the last",
                     frozen.file.name,
                     first.row_group,
@@ -332,7 +335,7 @@ impl FrozenTable for ParquetTable {
                     frozen.row_groups(),
                     first.from,
                     last.to
-                ));
+                );
             }
         }
         text

@@ -14,7 +14,7 @@ use parquet::{
             ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
         },
     },
-    file::metadata::RowGroupMetaData,
+    file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 use std::{ops::Range, sync::atomic::Ordering};
 
@@ -77,7 +77,7 @@ fn chunks<'a>(
     file: &'a ParquetFile,
     group: &'a RowGroupMetaData,
     roots: &'a [usize],
-) -> impl Iterator<Item = &'a parquet::file::metadata::ColumnChunkMetaData> {
+) -> impl Iterator<Item = &'a ColumnChunkMetaData> {
     let schema = file.metadata.parquet_schema();
     let leaves = (0..group.num_columns()).filter(move |leaf| roots.contains(&schema.get_column_root_idx(*leaf)));
     leaves.map(|leaf| group.column(leaf))
@@ -115,7 +115,7 @@ impl Inner {
         let group = file.metadata.metadata().row_group(span.row_group);
         let mut rows = batch_rows(file, group, &wanted.roots, bytes_max);
         let ranges: Vec<Range<u64>> = chunks(file, group, &wanted.roots)
-            .map(|chunk| chunk.byte_range())
+            .map(ColumnChunkMetaData::byte_range)
             .map(|(start, length)| start..start.saturating_add(length))
             .collect();
         let source = file.file.ranges()?.holding(&file.file.name, &ranges)?;
