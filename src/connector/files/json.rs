@@ -119,7 +119,7 @@ impl<R: Read> LineReader<R> {
 
 /// Records of a file: one field a column of the table.
 pub(super) struct Lines<R> {
-    lines: LineReader<R>,
+    input: LineReader<R>,
     places: HashMap<String, usize>,
     slots: Vec<Option<(usize, usize, Token)>>,
 }
@@ -129,12 +129,12 @@ impl<R: Read> Lines<R> {
     pub(super) fn new(input: R, name: &str, names: Vec<String>) -> Self {
         let slots = vec![None; names.len()];
         let places = names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
-        Self { lines: LineReader::new(input, name), places, slots }
+        Self { input: LineReader::new(input, name), places, slots }
     }
 
     /// Number of the line read last.
     pub(super) const fn line_number(&self) -> u64 {
-        self.lines.number
+        self.input.number
     }
 
     /// Reads the next record into `record`, which it clears; `false` at the end.
@@ -144,17 +144,17 @@ impl<R: Read> Lines<R> {
     /// see; `Limit` for a line that is too long; those of reading.
     pub(super) fn next(&mut self, record: &mut RawRecord) -> Result<bool> {
         record.clear();
-        if !self.lines.next()? {
+        if !self.input.next()? {
             return Ok(false);
         }
         self.slots.fill(None);
-        let members = self.lines.members()?;
+        let members = self.input.members()?;
         for (at, (name, _)) in members.0.iter().enumerate() {
             let place = self.places.get(name).ok_or_else(|| {
-                Error::new(ErrorKind::PositionLost, format!("reading {}: the file changed", self.lines.name))
+                Error::new(ErrorKind::PositionLost, format!("reading {}: the file changed", self.input.name))
             })?;
             if self.slots[*place].replace((at, 0, Token::Null)).is_some() {
-                return Err(self.lines.error("a member name occurs twice").in_column(name));
+                return Err(self.input.error("a member name occurs twice").in_column(name));
             }
         }
         for slot in &self.slots {
@@ -170,6 +170,7 @@ impl<R: Read> Lines<R> {
 }
 
 #[derive(Debug, Default, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "a set of kinds")]
 struct Kinds {
     string: bool,
     whole: bool,

@@ -302,6 +302,9 @@ fn open_store(address: &str, display: &str) -> Result<(Arc<dyn ObjectStore>, Obj
         let known = ["aws_", "google_", "azure_"].iter().any(|prefix| name.starts_with(prefix));
         Some((name, value.into_string().ok()?)).filter(|_| known)
     });
+    // Whoever writes http:// wants no TLS; the store's client refuses that unless told.
+    let plain = (url.scheme() == "http").then(|| ("allow_http".to_owned(), "true".to_owned()));
+    let settings = settings.chain(plain);
     let (store, path) = object_store::parse_url_opts(&url, settings).map_err(|error| object_error(display, error))?;
     Ok((Arc::from(store), path))
 }

@@ -98,13 +98,13 @@ fn position_of(set: &FileSet) -> Position {
             state.update(line(file).as_bytes());
             state.update(b"\n");
         }
-        let digest: String = state.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = crate::model::Digest(state.finalize().into());
         let bytes: u64 = set.files.iter().map(|file| file.stamp.size).sum();
         format!("{} files, {bytes} bytes, list blake2b-256 {digest}", set.files.len())
     };
     let mut obtained = "facts of each file, read at the start and again after it was read".to_owned();
     if set.ignored > 0 {
-        obtained.push_str(&format!("; {} other files beside them were not read", set.ignored));
+        obtained = format!("{obtained}; {} other files beside them were not read", set.ignored);
     }
     Position { kind: "file".to_owned(), value, exactness: Exactness::Bracketed, obtained }
 }

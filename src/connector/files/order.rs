@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 pub(super) const STRIDE_ROWS: u64 = 8192;
 
 /// Bytes that the keys of an index may hold; beyond it every second entry is dropped and the stride doubles.
-const INDEX_BYTES_MAX: usize = 8 << 20;
+pub(super) const INDEX_BYTES_MAX: usize = 8 << 20;
 
 /// The order of a table's keys.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl KeyIndex {
     }
 
     fn push(&mut self, key: &[u8]) {
-        if self.rows % self.stride == 0 {
+        if self.rows.is_multiple_of(self.stride) {
             self.keys.push(key.to_vec());
             self.bytes += key.len() + size_of::<Vec<u8>>();
             if self.bytes > INDEX_BYTES_MAX && self.keys.len() > 1 {
@@ -85,6 +85,15 @@ impl KeyIndex {
         cuts.dedup();
         cuts
     }
+}
+
+/// Keys out of a sample that cut it into about `parts` equal ranges.
+pub(super) fn splits_of_sample(mut keys: Vec<Vec<u8>>, parts: usize) -> Vec<Vec<u8>> {
+    keys.sort_unstable();
+    let cuts = (1..parts).filter_map(|part| keys.get(keys.len() * part / parts));
+    let mut cuts: Vec<Vec<u8>> = cuts.filter(|key| Some(*key) != keys.first()).cloned().collect();
+    cuts.dedup();
+    cuts
 }
 
 /// The projection of the key alone.
@@ -148,7 +157,7 @@ pub(super) fn key_text(projection: &Projection, key: &[u8]) -> String {
                 .map(|(canonical, value)| render(canonical, value).unwrap_or_else(|| "NULL".to_owned()));
             texts.collect::<Vec<_>>().join(", ")
         }
-        Err(_) => key.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => format!("{} bytes that are no key", key.len()),
     }
 }
 

@@ -176,7 +176,7 @@ impl TextBatch {
             for (column, (end, token)) in self.columns.iter().zip(fields).take(columns) {
                 let end = *end as usize;
                 let bytes = self.bytes.get(start..end).unwrap_or_default();
-                self.put(column, *token, bytes, writer).map_err(|error| self.place(row, column, error))?;
+                Self::put(column, *token, bytes, writer).map_err(|error| self.place(row, column, error))?;
                 start = end;
             }
             writer.end_row()?;
@@ -193,7 +193,7 @@ impl TextBatch {
         named
     }
 
-    fn put(&self, column: &TextColumn, token: Token, bytes: &[u8], w: &mut RowWriter<'_>) -> Result<()> {
+    fn put(column: &TextColumn, token: Token, bytes: &[u8], w: &mut RowWriter<'_>) -> Result<()> {
         let text = || {
             std::str::from_utf8(bytes).map_err(|error| {
                 Error::new(ErrorKind::Value, "reading text: expected UTF-8, found other bytes").caused_by(error)

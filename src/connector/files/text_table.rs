@@ -178,19 +178,15 @@ struct Walk<'a> {
 impl Inner {
     fn records(&self, file: &FileRef) -> Result<Records> {
         let input = open(file)?;
-        Ok(match self.format {
-            Format::JsonLines => {
-                let names = self.schema.columns.iter().map(|column| column.name.clone()).collect();
-                Records::Json(json::Lines::new(input, &file.name, names))
-            }
-            _ => {
-                let mut splitter = Splitter::new(input, &file.name, self.options.delimiter, &self.options.null)?;
-                if self.options.header {
-                    splitter.next(&mut RawRecord::default())?;
-                }
-                Records::Csv(splitter)
-            }
-        })
+        if self.format == Format::JsonLines {
+            let names = self.schema.columns.iter().map(|column| column.name.clone()).collect();
+            return Ok(Records::Json(json::Lines::new(input, &file.name, names)));
+        }
+        let mut splitter = Splitter::new(input, &file.name, self.options.delimiter, &self.options.null)?;
+        if self.options.header {
+            splitter.next(&mut RawRecord::default())?;
+        }
+        Ok(Records::Csv(splitter))
     }
 
     /// Hands all rows to `take`, batch by batch, until it says `false`.

@@ -13,10 +13,12 @@ use arrow_buffer::i256;
 use arrow_schema::Field;
 use std::sync::Arc;
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
 fn values(array: ArrayRef) -> Vec<Value> {
+    let array = &array;
     let logical = logical_of(&Field::new("v", array.data_type().clone(), true));
-    let column = Column::new(&array, &logical).unwrap();
-    (0..arrow_array::Array::len(&array)).map(|row| column.value(row).unwrap()).collect()
+    let column = Column::new(array, &logical).unwrap();
+    (0..arrow_array::Array::len(array)).map(|row| column.value(row).unwrap()).collect()
 }
 
 fn digits(negative: bool, exponent: i32, digits: &[u8]) -> Value {

@@ -213,7 +213,7 @@ fn civil(days: i64) -> Result<DateValue> {
     ))
 }
 
-fn number(mantissa: impl ToString, scale: i32) -> Result<Value> {
+fn number(mantissa: &impl ToString, scale: i32) -> Result<Value> {
     decimal(&mantissa.to_string(), scale).map(Value::Number)
 }
 
@@ -233,27 +233,30 @@ pub(super) fn value(data: &Data, row: usize) -> Result<Value> {
     match data {
         Data::Null => Ok(Value::Null),
         Data::Bool(a) => Ok(Value::Bool(a.value(row))),
-        Data::I8(a) => number(a.value(row), 0),
-        Data::I16(a) => number(a.value(row), 0),
-        Data::I32(a) => number(a.value(row), 0),
-        Data::I64(a) => number(a.value(row), 0),
-        Data::U8(a) => number(a.value(row), 0),
-        Data::U16(a) => number(a.value(row), 0),
-        Data::U32(a) => number(a.value(row), 0),
-        Data::U64(a) => number(a.value(row), 0),
+        Data::I8(a) => number(&a.value(row), 0),
+        Data::I16(a) => number(&a.value(row), 0),
+        Data::I32(a) => number(&a.value(row), 0),
+        Data::I64(a) => number(&a.value(row), 0),
+        Data::U8(a) => number(&a.value(row), 0),
+        Data::U16(a) => number(&a.value(row), 0),
+        Data::U32(a) => number(&a.value(row), 0),
+        Data::U64(a) => number(&a.value(row), 0),
         Data::F16(a) => Ok(float(f64::from(a.value(row)))),
         Data::F32(a) => Ok(float(f64::from(a.value(row)))),
         Data::F64(a) => Ok(float(a.value(row))),
-        Data::D32(a, scale) => number(a.value(row), *scale),
-        Data::D64(a, scale) => number(a.value(row), *scale),
-        Data::D128(a, scale) => number(a.value(row), *scale),
-        Data::D256(a, scale) => number(a.value(row), *scale),
+        Data::D32(a, scale) => number(&a.value(row), *scale),
+        Data::D64(a, scale) => number(&a.value(row), *scale),
+        Data::D128(a, scale) => number(&a.value(row), *scale),
+        Data::D256(a, scale) => number(&a.value(row), *scale),
         Data::Utf8(a, kind) => text(a.value(row), *kind),
         Data::LargeUtf8(a, kind) => text(a.value(row), *kind),
         Data::Utf8View(a, kind) => text(a.value(row), *kind),
         Data::Binary(a) => Ok(Value::Binary(a.value(row).to_vec())),
         Data::LargeBinary(a) => Ok(Value::Binary(a.value(row).to_vec())),
         Data::BinaryView(a) => Ok(Value::Binary(a.value(row).to_vec())),
+        Data::Label(a) => std::str::from_utf8(a.value(row))
+            .map(|label| Value::Text(label.to_owned()))
+            .map_err(|error| inexact("reading an enum: its label is not UTF-8").caused_by(error)),
         Data::Fixed(a) => Ok(Value::Binary(a.value(row).to_vec())),
         Data::Uuid(a) => Ok(Value::Uuid(uuid(a.value(row))?)),
         Data::Dictionary(keys, values) => values.value(keys[row]),

@@ -135,10 +135,15 @@ fn describe(field: &Field, leaves: &[&ColumnDescriptor], paired: bool) -> Column
             _ if is_int96(leaf) => LogicalType::Timestamp { digits: 9 },
             _ => logical,
         };
-        // The reader gives bytes for these where nothing says that they are UTF-8.
-        if matches!(logical, LogicalType::Json | LogicalType::Enum)
-            && matches!(field.data_type(), DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
-        {
+        // The reader gives bytes where nothing says that they are UTF-8; only the accessor of labels checks that.
+        let is_bytes = match field.data_type() {
+            DataType::Binary => logical == LogicalType::Json,
+            DataType::LargeBinary | DataType::BinaryView => {
+                matches!(logical, LogicalType::Json | LogicalType::Enum)
+            }
+            _ => false,
+        };
+        if is_bytes {
             logical = LogicalType::Binary;
         }
         if matches!(logical, LogicalType::Uuid) && !matches!(field.data_type(), DataType::FixedSizeBinary(16)) {

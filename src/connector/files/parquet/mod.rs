@@ -16,10 +16,16 @@ use crate::{
 use file::ParquetFile;
 use futures::future::BoxFuture;
 use read::Span;
+use std::fmt::Write as _;
 use std::sync::{Arc, atomic::AtomicU64};
 
 /// Bytes of keys that are decoded at once while order is proven or a bound is looked up.
 const KEY_BATCH_BYTES: usize = 1 << 20;
+
+/// Places at which the keys of a table without order are sampled, and rows read at each: enough for even ranges, and a
+/// small part of any table that is worth cutting.
+const SAMPLE_PLACES: u64 = 256;
+const SAMPLE_ROWS: u64 = 32;
 
 /// A frozen Parquet table.
 pub(super) struct ParquetTable {
@@ -44,7 +50,8 @@ struct Group {
     first_row: u64,
     rows: u64,
     file: usize,
-    row_group: usize,
+    /// Number of the row group in the file.
+    number: usize,
 }
 
 /// Freezes the files. Blocks.
@@ -76,7 +83,7 @@ pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
         }
         for row_group in 0..opened.row_groups() {
             let count = opened.rows(row_group)?;
-            groups.push(Group { first_row: rows, rows: count, file: files.len(), row_group });
+            groups.push(Group { first_row: rows, rows: count, file: files.len(), number: row_group });
             rows = rows.checked_add(count).ok_or_else(|| Error::internal("more than 2^64 rows"))?;
         }
         files.push(opened);
@@ -154,7 +161,7 @@ impl Inner {
             .filter(|group| group.rows > 0)
             .map(|group| Span {
                 file: group.file,
-                row_group: group.row_group,
+                row_group: group.number,
                 from: from.saturating_sub(group.first_row),
                 to: (to - group.first_row).min(group.rows),
             })
@@ -186,6 +193,28 @@ impl Inner {
             }
         }
         Ok(row)
+    }
+
+    /// Keys from places that are evenly spread over the rows; the same for the same files.
+    fn sample(&self, projection: &Projection) -> Result<Vec<Vec<u8>>> {
+        let keys = order::key_projection(projection);
+        let layout = RowLayout::new(&keys)?;
+        let mut encoded = EncodedBatch::new();
+        let mut sample = Vec::new();
+        let places = (self.rows / SAMPLE_ROWS).clamp(1, SAMPLE_PLACES);
+        let step = self.rows / places;
+        for place in 0..places {
+            let from = place * step;
+            for span in self.spans(from, (from + SAMPLE_ROWS).min(self.rows)) {
+                self.read_span(&span, &keys, KEY_BATCH_BYTES, &mut |batch| {
+                    encoded.clear();
+                    crate::connector::NativeBatch::encode(&batch, &mut RowWriter::new(&layout, &mut encoded))?;
+                    sample.extend((0..encoded.len()).map(|row| encoded.record(row).key.to_vec()));
+                    Ok(true)
+                })?;
+            }
+        }
+        Ok(sample)
     }
 
     /// The rows of a key range: first, and one after the last.
@@ -271,11 +300,13 @@ impl FrozenTable for ParquetTable {
                 return Ok(Vec::new());
             }
             let (inner, wanted) = (Arc::clone(&self.inner), Arc::clone(projection));
-            let order = blocking(move |_| inner.order(&wanted)).await.map_err(|e| e.in_table(&self.inner.display))?;
-            Ok(match &*order {
-                KeyOrder::Ascending(index) => index.splits(parts),
-                KeyOrder::Disorder { .. } => Vec::new(),
-            })
+            let cuts = blocking(move |_| {
+                Ok(match &*inner.order(&wanted)? {
+                    KeyOrder::Ascending(index) => index.splits(parts),
+                    KeyOrder::Disorder { .. } => order::splits_of_sample(inner.sample(&wanted)?, parts),
+                })
+            });
+            cuts.await.map_err(|error| error.in_table(&self.inner.display))
         })
     }
 
@@ -295,7 +326,8 @@ impl FrozenTable for ParquetTable {
         for (file, frozen) in inner.files.iter().enumerate() {
             let of_file: Vec<&Span> = spans.iter().filter(|span| span.file == file).collect();
             if let (Some(first), Some(last)) = (of_file.first(), of_file.last()) {
-                text.push_str(&format!(
+                let _ = write!(
+                    text,
                     "\n{}: row groups {} to {} of {}, from row {} of the first to row {} of the last",
                     frozen.file.name,
                     first.row_group,
@@ -303,7 +335,7 @@ impl FrozenTable for ParquetTable {
                     frozen.row_groups(),
                     first.from,
                     last.to
-                ));
+                );
             }
         }
         text

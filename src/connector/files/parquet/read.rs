@@ -14,7 +14,7 @@ use parquet::{
             ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
         },
     },
-    file::metadata::RowGroupMetaData,
+    file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 use std::{ops::Range, sync::atomic::Ordering};
 
@@ -24,6 +24,10 @@ const BATCH_ROWS_MAX: usize = 16_384;
 /// Bytes that the reader holds for each column of a local file: a compressed and a decompressed page, and a dictionary.
 /// Pages are about 1 MiB by the format's recommendation; a column chunk bounds them where it is smaller.
 const PAGES_PER_COLUMN: u64 = 3;
+
+/// Times that a row group is opened anew because its batches come out too large. Buffers that batches share (dictionaries)
+/// make every batch look large, and would otherwise have it opened for each row.
+const REOPENS_MAX: usize = 4;
 
 /// Rows of one row group.
 #[derive(Clone, Debug)]
@@ -73,7 +77,7 @@ fn chunks<'a>(
     file: &'a ParquetFile,
     group: &'a RowGroupMetaData,
     roots: &'a [usize],
-) -> impl Iterator<Item = &'a parquet::file::metadata::ColumnChunkMetaData> {
+) -> impl Iterator<Item = &'a ColumnChunkMetaData> {
     let schema = file.metadata.parquet_schema();
     let leaves = (0..group.num_columns()).filter(move |leaf| roots.contains(&schema.get_column_root_idx(*leaf)));
     leaves.map(|leaf| group.column(leaf))
@@ -111,11 +115,11 @@ impl Inner {
         let group = file.metadata.metadata().row_group(span.row_group);
         let mut rows = batch_rows(file, group, &wanted.roots, bytes_max);
         let ranges: Vec<Range<u64>> = chunks(file, group, &wanted.roots)
-            .map(|chunk| chunk.byte_range())
+            .map(ColumnChunkMetaData::byte_range)
             .map(|(start, length)| start..start.saturating_add(length))
             .collect();
         let source = file.file.ranges()?.holding(&file.file.name, &ranges)?;
-        let mut from = span.from;
+        let (mut from, mut reopens) = (span.from, 0);
         // Metadata may say far too little (a dictionary of long texts): then the reader is opened anew for fewer rows.
         while from < span.to {
             let here = Span { from, ..span.clone() };
@@ -147,7 +151,8 @@ impl Inner {
                         return Ok(());
                     }
                 }
-                if too_large {
+                if too_large && reopens < REOPENS_MAX {
+                    reopens += 1;
                     rows = (actual / (bytes / bytes_max.max(1)).max(2)).max(1);
                     break;
                 }
@@ -224,7 +229,7 @@ impl Inner {
                 largest = largest.max(bytes);
             }
         }
-        largest
+        largest.saturating_add(super::order::INDEX_BYTES_MAX as u64)
     }
 }
 

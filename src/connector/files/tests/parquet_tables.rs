@@ -6,9 +6,12 @@ use super::{
 };
 use crate::{
     connector::{Connector, FrozenTable},
-    model::{ErrorKind, KeyRange, PlannedRanges, ReadOrder},
+    model::{DateValue, ErrorKind, KeyRange, LogicalType, PlannedRanges, ReadOrder, TimestampValue, Value},
 };
-use arrow_array::{Int32Array, Int64Array, StringArray};
+use arrow_array::{
+    ArrayRef, Date32Array, DictionaryArray, DurationSecondArray, Float32Array, Int32Array, Int64Array, StringArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray, types::Int32Type,
+};
 use object_store::{ObjectStoreExt, memory::InMemory, path::Path as ObjectPath};
 use std::sync::Arc;
 
@@ -55,7 +58,7 @@ fn ranges_tile_a_table_in_order_and_prune_row_groups() {
         let narrow = KeyRange { lower: Some(cuts[3].clone()), upper: Some(cuts[4].clone()) };
         let before = table.row_groups_opened();
         let part = encoded(&table, &projection, narrow, true).await.unwrap();
-        assert!(part.len() > 0 && part.len() < 60, "{}", part.len());
+        assert!(!part.is_empty() && part.len() < 60, "{}", part.len());
         assert!(
             table.row_groups_opened() - before <= 5,
             "of ten row groups, at most two hold the range and its bounds"
@@ -77,6 +80,23 @@ fn disorder_is_named_with_both_keys() {
         assert_eq!(error.kind(), ErrorKind::Order);
         assert!(error.to_string().contains("found 4 after 9"), "{error}");
         assert_eq!(rows(&*table, &projection).await.unwrap().len(), 4);
+    });
+}
+
+#[test]
+fn a_table_without_order_is_cut_by_a_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, vec![("k", ints((0..5000).map(|k| k * 7919 % 5000)))], 1000);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        let cuts = table.splits(&projection, 4).await.unwrap();
+        let types = [crate::model::CanonicalType::Number];
+        let texts: Vec<_> = cuts.iter().map(|cut| crate::encode::decode_key(&types, cut).unwrap()).collect();
+        assert_eq!(cuts.len(), 3, "{texts:?}");
+        assert!(cuts.is_sorted());
+        assert_eq!(cuts, table.splits(&projection, 4).await.unwrap());
     });
 }
 
@@ -156,6 +176,41 @@ fn objects_are_read_like_files() {
             assert_eq!(all[299], vec![whole(299), text("value 299")]);
             assert_eq!(keys(&*table, &projection, KeyRange::all()).await.unwrap().len(), 300);
         }
+    });
+}
+
+#[test]
+fn arrow_columns_survive_the_way_through_parquet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let labels: DictionaryArray<Int32Type> = [Some("x"), None].into_iter().collect();
+    let moments = TimestampMicrosecondArray::from(vec![Some(-1), None]).with_timezone("Europe/Berlin");
+    let local = TimestampNanosecondArray::from(vec![Some(1_000_000_001), None]);
+    let floats = Float32Array::from(vec![Some(0.1), None]);
+    let durations = DurationSecondArray::from(vec![Some(1), None]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("label", Arc::new(labels)),
+        ("moment", Arc::new(moments)),
+        ("local", Arc::new(local)),
+        ("float", Arc::new(floats)),
+        ("day", Arc::new(Date32Array::from(vec![Some(-1), None]))),
+    ];
+    write(&path, columns, 100);
+    let refused = folder.path().join("b.parquet");
+    write(&refused, vec![("d", Arc::new(durations))], 100);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let all = rows(&*table, &projection(&*table, &[], &[])).await.unwrap();
+        let expected = vec![
+            text("x"),
+            Value::Instant(TimestampValue::Finite(-1, 999_999_000)),
+            Value::Timestamp(TimestampValue::Finite(1, 1)),
+            Value::Float(0.100_000_001_490_116_12),
+            Value::Date(DateValue::Day(1969, 12, 31)),
+        ];
+        assert_eq!(all, vec![expected, vec![Value::Null; 5]]);
+        let table = freeze(refused.display().to_string()).await.unwrap();
+        assert!(matches!(table.schema().columns[0].logical, LogicalType::Unsupported(_)));
     });
 }
 

@@ -121,3 +121,36 @@ fn a_json_string_is_no_number() {
         assert!(error.to_string().contains("column v"), "{error}");
     });
 }
+
+#[test]
+fn lines_that_are_no_object_are_refused_without_their_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    run(async {
+        for line in ["[1,\"secret\"]", "{\"a\":1} {\"a\":\"secret\"}", "{\"a\":01}", "{\"a\":\"secret"] {
+            std::fs::write(&path, format!("{{\"a\":1}}\n\n{line}\n")).unwrap();
+            let error = freeze(path.display().to_string()).await.err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Value, "{line}");
+            assert!(error.to_string().contains("line 3") && !error.to_string().contains("secret"), "{error}");
+        }
+    });
+}
+
+#[test]
+fn a_truncated_archive_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv.zst");
+    let text: String = std::iter::once("id\n".to_owned()).chain((0..5000).map(|id| format!("{id}\n"))).collect();
+    let whole = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    run(async {
+        std::fs::write(&path, &whole).unwrap();
+        let table = freeze(path.display().to_string()).await.unwrap();
+        assert_eq!(rows(&*table, &projection(&*table, &[], &[])).await.unwrap().len(), 5000);
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let error = match freeze(path.display().to_string()).await {
+            Ok(table) => rows(&*table, &projection(&*table, &[], &[])).await.unwrap_err(),
+            Err(error) => error,
+        };
+        assert_eq!(error.kind(), ErrorKind::Read);
+    });
+}
