@@ -152,8 +152,11 @@ impl<'a> Pairing<'a> {
         for side in Side::BOTH {
             // A folded name whose exact twin stands on the other side is that twin's partner, not what was meant.
             if let (Found::Folded(folded), Found::Exact(_)) = (found.get(side), found.get(side.other())) {
+                // So does a name that several columns of the other side fold to: which of them it belongs to is open.
                 let twin = self.column(side, *folded);
-                if self.schemas.get(side.other()).column(twin).is_some() {
+                let others = &self.schemas.get(side.other()).columns;
+                let is_shared = others.iter().filter(|column| folds_to(&column.name, twin)).count() > 1;
+                if is_shared || others.iter().any(|column| column.name == twin) {
                     *index.get_mut(side) = None;
                 }
             }
