@@ -1,6 +1,9 @@
 //! Every bound of a run, with its reason, and the peak of memory that follows from them.
 
-use crate::model::{Error, ErrorKind, MemoryShare, ReadOrder, Result, Sides};
+use crate::{
+    model::{Error, ErrorKind, MemoryShare, ReadOrder, Result, Sides},
+    output::WRITER_BYTES,
+};
 
 /// Default of `--memory`, in bytes: what a run may use on a machine that has other things to do.
 pub const MEMORY_BYTES_DEFAULT: u64 = 256 * 1024 * 1024;
@@ -27,9 +30,6 @@ pub const GROUP_SORT_BYTES: u64 = 8 * 1024 * 1024;
 /// Least budget of a side's sort in bytes: below this a sort makes too many runs.
 const SORT_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
-/// Bytes that the writer of differences of one running range holds: a row group and its encoded pages.
-const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
-
 /// The program, its threads, the runtime and the allocator's slack, in bytes. Measured; see `tests`.
 const BASE_BYTES: u64 = 40 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ impl MemoryPlan {
         let sorted = [order.source, order.sink].iter().filter(|order| **order == ReadOrder::Local).count() as u64;
         let reads = read_bytes.source + read_bytes.sink;
         let sides = 2 * (ENCODED_BATCHES * BATCH_BYTES_MAX as u64 + GROUP_BYTES_MAX + QUEUE_BYTES_MIN);
-        let each = sides + OUTPUT_BYTES + reads;
+        let each = sides + WRITER_BYTES + reads;
         let fixed = BASE_BYTES + GROUP_SORT_BYTES + sorted * SORT_BYTES_MIN;
         let Some(free) = memory_bytes.checked_sub(fixed).filter(|free| *free >= each) else {
             return Err(Error::new(
@@ -80,7 +80,7 @@ impl MemoryPlan {
             share("queues between reading and encoding", count * 2 * queue_bytes),
             share("encoded batches", count * 2 * (ENCODED_BATCHES * BATCH_BYTES_MAX as u64 + GROUP_BYTES_MAX)),
             share("reads in the connectors", count * reads),
-            share("differences being written", count * OUTPUT_BYTES),
+            share("differences being written", count * WRITER_BYTES),
             share("sort of one large key", GROUP_SORT_BYTES),
         ];
         if sorted > 0 {
