@@ -270,7 +270,7 @@ pub fn byte_array_decimals(path: &Path) -> Result<()> {
     };
     let schema = "message m { required int32 id; required binary a (DECIMAL(9,2)); }";
     let schema = Arc::new(parse_message_type(schema)?);
-    let file = std::fs::File::create(path)?;
+    let file = File::create(path)?;
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build()))?;
     let mut group = writer.next_row_group()?;
     if let Some(mut column) = group.next_column()? {
