@@ -84,12 +84,8 @@ impl Desk {
     /// Runs Python (pyarrow and duckdb are there) in the folder; panics if it fails; returns its stdout.
     #[track_caller]
     pub(crate) fn python(&self, script: &str) -> String {
-        let python = std::env::var("TIEOUT_PYTHON").unwrap_or_else(|_| {
-            let home = std::env::var("HOME").unwrap();
-            format!("{home}/.cache/tieout/venv/bin/python")
-        });
         let prelude = "import datetime, decimal, math\nfrom decimal import Decimal as D\nimport pyarrow as pa, pyarrow.parquet as pq, duckdb\n";
-        let output = Command::new(python)
+        let output = python()
             .arg("-c")
             .arg(format!("{prelude}{script}"))
             .current_dir(self.folder.path())
@@ -112,6 +108,14 @@ impl Desk {
         all.extend(args);
         tieout(&all, self.folder.path())
     }
+}
+
+/// The Python that has pyarrow and duckdb.
+pub(crate) fn python() -> Command {
+    Command::new(std::env::var("TIEOUT_PYTHON").unwrap_or_else(|_| {
+        let home = std::env::var("HOME").unwrap();
+        format!("{home}/.cache/tieout/venv/bin/python")
+    }))
 }
 
 /// Runs the program.

@@ -8,3 +8,4 @@ mod running;
 mod schema;
 mod text;
 mod times;
+mod types;
