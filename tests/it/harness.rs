@@ -85,12 +85,8 @@ impl Desk {
     #[track_caller]
     pub(crate) fn python(&self, script: &str) -> String {
         let prelude = "import datetime, decimal, math\nfrom decimal import Decimal as D\nimport pyarrow as pa, pyarrow.parquet as pq, duckdb\n";
-        let output = python()
-            .arg("-c")
-            .arg(format!("{prelude}{script}"))
-            .current_dir(self.folder.path())
-            .output()
-            .unwrap();
+        let output =
+            python().arg("-c").arg(format!("{prelude}{script}")).current_dir(self.folder.path()).output().unwrap();
         assert!(output.status.success(), "python failed: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }

@@ -16,7 +16,7 @@ import struct
 import sys
 
 from check_vectors import interval_parts, number_parts, structure
-from decoder import GEOMETRIC, Malformed, Reader, decode_parsed, json_text, parse_type, read_key_form
+from decoder import ESCAPED, GEOMETRIC, Malformed, Reader, decode_parsed, json_text, parse_type, read_key_form
 
 SHOWN = 3
 NULL = ("null",)
@@ -92,24 +92,32 @@ class Scanner:
         """A possibly quoted piece up to one of `stops`: (text, whether any of it was quoted)."""
         out, quoted = [], False
         while self.peek() and self.peek() not in stops:
-            char = self.take()
-            if char == "\\":
-                out.append(self.take())
-            elif char == '"':
+            if self.peek() == '"':
+                self.take()
+                out.append(self.quoted())
                 quoted = True
-                while True:
-                    char = self.take()
-                    if char == "\\":
-                        out.append(self.take())
-                    elif char == '"' and self.peek() == '"':
-                        out.append(self.take())
-                    elif char == '"':
-                        break
-                    else:
-                        out.append(char)
+            elif self.peek() == "\\":
+                self.take()
+                out.append(self.take())
             else:
-                out.append(char)
+                out.append(self.run(stops + '"\\'))
         return "".join(out), quoted
+
+    def run(self, stops):
+        """The characters up to one of `stops`."""
+        match = re.compile(f"[^{re.escape(stops)}]*").match(self.text, self.at)
+        self.at = match.end()
+        return match.group()
+
+    def quoted(self):
+        """The rest of a quoted piece; quotes in it are doubled or stand after a backslash."""
+        out = []
+        while True:
+            out.append(self.run('"\\'))
+            if self.take() == "\\" or self.peek() == '"':
+                out.append(self.take())
+            else:
+                return "".join(out)
 
     def end(self):
         if self.at != len(self.text):
@@ -248,24 +256,35 @@ def plain(shape, value):
 
 
 def row_fields(columns, data):
-    """The plain value of each field of a row."""
+    """The value form of each field of a row, None for NULL."""
     reader = Reader(data)
-    for _, shape, canonical in columns:
+    for _ in columns:
         presence = reader.unsigned(1)
         if presence > 1:
             raise Malformed(f"presence byte {presence:02X}")
-        yield plain(shape, decode_parsed(parse_type(canonical), reader.take(reader.varint()))) if presence else NULL
+        yield reader.take(reader.varint()) if presence else None
     reader.end()
 
 
-def key_parts(columns, data):
-    """The plain value of each part of a key."""
+def key_parts(columns, data, fields):
+    """What each part of a key holds, given the value forms of the same columns in the row.
+
+    A key form is the value form, escaped or not; so it is enough that it gives the same bytes again. Bits differ.
+    """
     reader = Reader(data)
-    for _, shape, canonical in columns:
+    for (_, shape, canonical), form in zip(columns, fields, strict=True):
         presence = reader.unsigned(1)
         if presence > 1:
             raise Malformed(f"presence byte {presence:02X}")
-        yield plain(shape, read_key_form(reader, parse_type(canonical))) if presence else NULL
+        kind = parse_type(canonical)
+        if not presence:
+            yield form is None
+        elif kind[0] == "bits":
+            yield form is not None and read_key_form(reader, kind) == decode_parsed(kind, form)
+        elif kind[0] in ESCAPED:
+            yield reader.unescape() == form
+        else:
+            yield reader.take(len(form or b"")) == form
     reader.end()
 
 
@@ -280,16 +299,17 @@ def main(path):
     columns = lines[0]["columns"]
     passed, failures, rows = 0, {}, lines[1:]
     for number, row in enumerate(rows):
-        forms = [("row", list(row_fields(columns, bytes.fromhex(row["row"])))),
-                 ("key", list(key_parts(columns, bytes.fromhex(row["key"]))))]
-        for at, ((name, shape, _), text) in enumerate(zip(columns, row["texts"], strict=True)):
+        fields = list(row_fields(columns, bytes.fromhex(row["row"])))
+        keys = list(key_parts(columns, bytes.fromhex(row["key"]), fields))
+        for (name, shape, canonical), field, key, text in zip(columns, fields, keys, row["texts"], strict=True):
             expected = NULL if text is None else parse(shape, text)
-            for form, found in forms:
-                if found[at] == expected:
-                    passed += 1
-                else:
-                    failures.setdefault(name, []).append(
-                        f"{name}, row {number}, {form}: {short(text)} is {short(expected)}, found {short(found[at])}")
+            found = NULL if field is None else plain(shape, decode_parsed(parse_type(canonical), field))
+            if found == expected and key:
+                passed += 1
+            else:
+                wrong = "the key part is another value" if found == expected else f"found {short(found)}"
+                failures.setdefault(name, []).append(
+                    f"{name}, row {number}: {short(text)} is {short(expected)}, {wrong}")
     for several in failures.values():
         print(*several[:SHOWN], sep="\n")
     failed = sum(map(len, failures.values()))
