@@ -72,9 +72,9 @@ pub(super) fn cast_side(logical: &LogicalType, target: &CanonicalType) -> Result
         (L::Untyped, C::Text) => Ok(DIRECT),
         (side, C::Text) if is_text(side) => Ok(DIRECT),
         (_, C::Text) => Ok(SERVER_TEXT),
-        (L::Untyped, _) => Ok(PARSE),
         (side, _) if is_text(side) => Ok(PARSE),
-        (L::Unsupported(_), _) => Ok(PARSED_SERVER_TEXT),
+        // Untyped text that was named by a cast stands for the target whatever the file's own kinds of values are.
+        (L::Untyped | L::Unsupported(_), _) => Ok(PARSED_SERVER_TEXT),
         (L::Boolean | L::Float { .. }, C::Number)
         | (L::Date, C::Timestamp)
         | (L::OffsetInstant { .. }, C::Instant)

@@ -418,6 +418,8 @@ fn casts_keep_every_value_or_are_refused() {
     check(L::Binary, "uuid", "Direct false");
     check(L::Unsupported(String::new()), "text", "Render true");
     check(L::Unsupported(String::new()), "json", "Parse true");
+    check(L::Untyped, "number", "Parse true");
+    check(L::Untyped, "text", "Direct false");
     check(L::Float { bits: 64 }, "number", "Direct false");
     check(INT, "float", "possible is number, text");
     check(L::Decimal { declared: None }, "double", "possible is number, text");

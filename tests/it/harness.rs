@@ -84,17 +84,9 @@ impl Desk {
     /// Runs Python (pyarrow and duckdb are there) in the folder; panics if it fails; returns its stdout.
     #[track_caller]
     pub(crate) fn python(&self, script: &str) -> String {
-        let python = std::env::var("TIEOUT_PYTHON").unwrap_or_else(|_| {
-            let home = std::env::var("HOME").unwrap();
-            format!("{home}/.cache/tieout/venv/bin/python")
-        });
         let prelude = "import datetime, decimal, math\nfrom decimal import Decimal as D\nimport pyarrow as pa, pyarrow.parquet as pq, duckdb\n";
-        let output = Command::new(python)
-            .arg("-c")
-            .arg(format!("{prelude}{script}"))
-            .current_dir(self.folder.path())
-            .output()
-            .unwrap();
+        let output =
+            python().arg("-c").arg(format!("{prelude}{script}")).current_dir(self.folder.path()).output().unwrap();
         assert!(output.status.success(), "python failed: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
@@ -112,6 +104,14 @@ impl Desk {
         all.extend(args);
         tieout(&all, self.folder.path())
     }
+}
+
+/// The Python that has pyarrow and duckdb.
+pub(crate) fn python() -> Command {
+    Command::new(std::env::var("TIEOUT_PYTHON").unwrap_or_else(|_| {
+        let home = std::env::var("HOME").unwrap();
+        format!("{home}/.cache/tieout/venv/bin/python")
+    }))
 }
 
 /// Runs the program.

@@ -9,6 +9,7 @@ binary, bits, inet, mac: str; float: float; interval: dict; json, list, struct, 
 Anything that the page does not allow (a longer varint, a wrong order, bytes left over) raises Malformed.
 """
 
+import functools
 import ipaddress
 import json
 import struct
@@ -31,6 +32,7 @@ SIMPLE = (
 ESCAPED = ("text", "binary", "json", "inet", "list", "struct", "map", "range", "multirange") + GEOMETRIC
 
 
+@functools.cache
 def parse_type(text):
     """Type text to ("number",), ("list", t), ("struct", ((name, t), ...)), ("map", k, v), ("range", t) ..."""
     kind, rest = _parse(text)
@@ -134,14 +136,17 @@ class Reader:
         """The bytes up to the terminator 00 00, with 00 FF turned back into 00."""
         out = bytearray()
         while True:
-            byte = self.unsigned(1)
-            if byte == 0:
-                follow = self.unsigned(1)
-                if follow == 0:
-                    return bytes(out)
-                if follow != 0xFF:
-                    raise Malformed(f"00 followed by {follow:02X} in escaped bytes")
-            out.append(byte)
+            zero = self.data.find(0, self.at)
+            if zero < 0:
+                raise Malformed(f"escaped bytes without an end at {self.at}")
+            out += self.take(zero - self.at)
+            self.take(1)
+            follow = self.unsigned(1)
+            if follow == 0:
+                return bytes(out)
+            if follow != 0xFF:
+                raise Malformed(f"00 followed by {follow:02X} in escaped bytes")
+            out.append(0)
 
     def end(self):
         if self.at != len(self.data):
@@ -264,14 +269,13 @@ def read_number(reader, _kind=None):
             raise Malformed(f"exponent {exponent} under header {header:02X}")
     else:
         raise Malformed(f"number header {header:02X}")
-    digits = []
-    while True:
-        byte = reader.unsigned(1) ^ flip
-        if byte == 0:
-            break
-        if byte > 100:
-            raise Malformed(f"base-100 digit byte {byte:02X}")
-        digits.append(byte - 1)
+    end = reader.data.find(flip, reader.at)
+    if end < 0:
+        raise Malformed("a number without an end")
+    digits = [(byte ^ flip) - 1 for byte in reader.take(end - reader.at)]
+    reader.take(1)
+    if any(digit > 99 for digit in digits):
+        raise Malformed(f"base-100 digit byte {max(digits) + 1:02X}")
     if not digits or digits[0] == 0 or digits[-1] == 0:
         raise Malformed("a number without digits, or with a zero digit at an end")
     return ("-" if negative else "") + plain_decimal(digits, exponent)

@@ -206,8 +206,12 @@ impl TextBatch {
             Token::JsonBoolean if matches!(column.logical, LogicalType::Boolean) => w.put_bool(bytes == b"true"),
             _ if column.parsed && matches!(column.canonical, CanonicalType::Json) => w.put_text(text()?),
             Token::JsonString => {
-                if matches!(column.canonical, CanonicalType::Number | CanonicalType::Float | CanonicalType::Boolean) {
-                    return Err(mismatch("a string", &column.canonical));
+                // Only a cast makes a string stand for something that JSON has by itself.
+                let own =
+                    matches!(column.canonical, CanonicalType::Number | CanonicalType::Float | CanonicalType::Boolean);
+                if own && !column.as_text {
+                    let hint = format!("`--cast {}={}` reads strings as that", column.name, column.canonical);
+                    return Err(mismatch("a string", column).hint(hint));
                 }
                 let string: std::borrow::Cow<'_, str> = serde_json::from_slice(bytes).map_err(|error| {
                     Error::new(ErrorKind::Value, "reading a JSON string: its escapes are not valid").caused_by(error)
@@ -225,20 +229,20 @@ impl TextBatch {
                     }
                     _ => w.put_text(text()?),
                 },
-                _ => Err(mismatch("a number", &column.canonical)),
+                _ => Err(mismatch("a number", column)),
             },
             Token::JsonBoolean => match column.canonical {
                 CanonicalType::Boolean => w.put_text(text()?),
-                _ => Err(mismatch("true or false", &column.canonical)),
+                _ => Err(mismatch("true or false", column)),
             },
-            Token::JsonNested => Err(mismatch("an object or array", &column.canonical)),
+            Token::JsonNested => Err(mismatch("an object or array", column)),
         }
     }
 }
 
-fn mismatch(found: &str, expected: &CanonicalType) -> Error {
-    Error::new(ErrorKind::Value, format!("reading JSON: expected {expected}, found {found}"))
-        .hint("name the type to compare as: --cast column=type")
+fn mismatch(found: &str, column: &TextColumn) -> Error {
+    Error::new(ErrorKind::Value, format!("reading JSON: expected {}, found {found}", column.canonical))
+        .hint(format!("`--cast {}=text` compares text", column.name))
 }
 
 impl NativeBatch for TextBatch {
