@@ -4,6 +4,7 @@ mod files;
 mod harness;
 mod keys;
 mod numbers;
+mod ranges;
 mod running;
 mod schema;
 mod text;
