@@ -3,7 +3,9 @@
 mod files;
 mod harness;
 mod keys;
+mod large;
 mod numbers;
+mod properties;
 mod ranges;
 mod running;
 mod schema;

@@ -18,6 +18,12 @@ pub(crate) fn batches(path: &Path) -> Vec<RecordBatch> {
     reader.map(Result::unwrap).collect()
 }
 
+/// Number of rows in the differences of a run.
+pub(crate) fn difference_rows(folder: &Path) -> usize {
+    let parts = std::fs::read_dir(folder.join("differences")).unwrap().map(|entry| entry.unwrap().path());
+    parts.flat_map(|part| batches(&part)).map(|batch| batch.num_rows()).sum()
+}
+
 /// The differences of a run in their order, each as text, without the number of its range.
 pub(crate) fn differences(folder: &Path) -> Vec<String> {
     let mut parts: Vec<_> =
