@@ -3,6 +3,7 @@
 //! Reads run on the tokio runtime, encoding and merging on threads of their own, so that a read never waits for a hash.
 
 pub mod limits;
+mod once;
 mod prepare;
 mod producer;
 mod range_task;
@@ -11,21 +12,23 @@ mod tasks;
 
 use crate::{
     connector::FrozenTable,
-    encode::{EncodedBatch, RowLayout},
-    merge::{Feed, MergeSpec},
+    encode::RowLayout,
+    merge::MergeSpec,
     model::{
-        ComparisonRequest, Counts, Error, KeyRange, PlanFacts, Progress, ReadOrder, Result, RunFacts, Side, Sides,
-        Verdict,
+        ComparisonPlan, ComparisonRequest, Counts, Error, PlanFacts, PlannedRanges, Progress, ReadOrder, Result,
+        RunFacts, SideRead, Sides, Verdict,
     },
     output::{
         Colour, DifferenceSchema, DifferenceWriter, RunFolder, RunRecord, Timing, plan_document, plan_text, summary,
         write_ranges, write_record,
     },
+    plan::CutRule,
     sort::SorterOptions,
 };
+use limits::MemoryPlan;
+use once::run_once;
 use prepare::{Prepared, prepare};
-use range_task::{FinishedRange, RunContext, compare_range, run_range};
-use sorted::{CutFeed, SortedFeed};
+use range_task::{FinishedRange, RunContext, run_range};
 use std::{
     path::PathBuf,
     sync::{Arc, mpsc},
@@ -88,9 +91,11 @@ pub async fn compare(request: ComparisonRequest, control: Control) -> Result<Run
     let prepared = cancellable(&control.cancel, prepare(request, &control)).await?;
     let run_id = RunFolder::name(started, nonce());
     let folder = RunFolder::create(&prepared.facts.request.output, &run_id)?;
-    let Prepared { facts: plan_facts, tables, memory } = prepared;
-    let context = Arc::new(context(&plan_facts, tables, memory.queue_bytes, memory.sort_bytes, folder, &control)?);
-    let finished = run_ranges(&context, memory.workers, sorter(&context, memory.sort_bytes)).await?;
+    let Prepared { facts: mut plan_facts, tables, memory, cut_rule } = prepared;
+    let context = Arc::new(context(&plan_facts, tables, &memory, folder, &control, clock)?);
+    let compared = run_ranges(&context, memory.workers, sorter(&context, memory.sort_bytes), cut_rule).await?;
+    let finished = compared.finished;
+    plan_facts.plan = Arc::new(ComparisonPlan { ranges: compared.ranges, ..(*plan_facts.plan).clone() });
     let context = Arc::into_inner(context).ok_or_else(|| Error::internal("a range still runs after the last one"))?;
     let verdict = verdict(&finished, plan_facts.plan.ranges.as_slice().len());
     let mut parts: Vec<PathBuf> = finished.iter().flat_map(|range| range.parts.iter().cloned()).collect();
@@ -100,7 +105,8 @@ pub async fn compare(request: ComparisonRequest, control: Control) -> Result<Run
     let facts = RunFacts {
         run_id,
         plan: plan_facts,
-        durations: finished.iter().map(|range| range.duration).collect(),
+        spans: finished.iter().map(|range| range.span).collect(),
+        reads: compared.reads,
         outcomes: finished.into_iter().map(|range| range.outcome).collect(),
         verdict,
         started,
@@ -134,15 +140,14 @@ fn nonce() -> u32 {
 fn context(
     facts: &PlanFacts,
     tables: Sides<Arc<dyn FrozenTable>>,
-    queue_bytes: u64,
-    sort_bytes: u64,
+    memory: &MemoryPlan,
     folder: RunFolder,
     control: &Control,
+    clock: Instant,
 ) -> Result<RunContext> {
     let plan = Arc::clone(&facts.plan);
     let rows_sorted = Sides::new(plan.order.source == ReadOrder::Local, plan.order.sink == ReadOrder::Local);
-    let group_sorter =
-        sorter_in(folder.path().to_owned(), limits::GROUP_SORT_BYTES.min(sort_bytes.max(limits::GROUP_SORT_BYTES)));
+    let group_sorter = sorter_in(folder.path().to_owned(), limits::GROUP_SORT_BYTES);
     let layouts = Sides::new(
         Arc::new(RowLayout::new(&plan.projection.source)?),
         Arc::new(RowLayout::new(&plan.projection.sink)?),
@@ -153,11 +158,12 @@ fn context(
         layouts,
         tables,
         folder,
-        queue_bytes,
+        queue_bytes: memory.queue_bytes,
         progress: Arc::clone(&control.progress),
         // A child: an error of one range stops the others and leaves the caller's token alone.
         cancel: control.cancel.child_token(),
         runtime: tokio::runtime::Handle::current(),
+        clock,
         plan,
     })
 }
@@ -170,21 +176,42 @@ fn sorter_in(spill_folder: PathBuf, memory_bytes: u64) -> SorterOptions {
     SorterOptions { memory_bytes, spill_folder, disk_bytes_max: None }
 }
 
-/// Runs all ranges; returns them ascending by number, or the first obstacle.
-async fn run_ranges(context: &Arc<RunContext>, workers: usize, sorter: SorterOptions) -> Result<Vec<FinishedRange>> {
+/// What was compared.
+struct Compared {
+    /// Ascending by number, none left out.
+    finished: Vec<FinishedRange>,
+    /// The ranges: those of the plan, or, where it left that to the rows, those that were cut.
+    ranges: PlannedRanges,
+    /// The reads of sides that were read once.
+    reads: Option<Sides<SideRead>>,
+}
+
+/// Runs all ranges; returns what was compared, or the first obstacle.
+async fn run_ranges(
+    context: &Arc<RunContext>,
+    workers: usize,
+    sorter: SorterOptions,
+    cut_rule: Option<CutRule>,
+) -> Result<Compared> {
     let in_ranges = context.plan.order.source == ReadOrder::ServerRanges;
-    let ranges = context.plan.ranges.as_slice().len();
     let shared = Arc::clone(context);
     // The runtime's blocking threads wait for the CPU threads; they do no work themselves.
-    let results = tokio::task::spawn_blocking(move || {
-        if in_ranges { run_apart(&shared, workers, ranges) } else { run_once(&shared, &sorter) }
+    let compared = tokio::task::spawn_blocking(move || {
+        if in_ranges {
+            let ranges = shared.plan.ranges.clone();
+            let finished = run_apart(&shared, workers, ranges.as_slice().len())?;
+            Ok(Compared { finished, ranges, reads: None })
+        } else {
+            run_once(&shared, &sorter, cut_rule)
+        }
     })
     .await
     .map_err(|error| Error::internal("a worker broke off").caused_by(error))?;
-    let mut finished = results?;
-    finished.sort_by_key(|range| range.outcome.range);
-    let complete = finished.iter().map(|range| range.outcome.range).eq(0..ranges);
-    if complete { Ok(finished) } else { Err(Error::internal("a range is missing from the results")) }
+    let mut compared: Compared = compared?;
+    compared.finished.sort_by_key(|range| range.outcome.range);
+    let numbers = compared.finished.iter().map(|range| range.outcome.range);
+    let complete = numbers.eq(0..compared.ranges.as_slice().len());
+    if complete { Ok(compared) } else { Err(Error::internal("a range is missing from the results")) }
 }
 
 /// Every range by reads of its own, `workers` at once.
@@ -230,82 +257,6 @@ fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRan
         }
     }
     obstacle.map_or(Ok(finished), Err)
-}
-
-/// One read a side, cut into ranges as the rows arrive; each side is encoded (and sorted) on a thread of its own.
-fn run_once(context: &RunContext, sorter: &SorterOptions) -> Result<Vec<FinishedRange>> {
-    std::thread::scope(|scope| {
-        let (source_sender, source) = crossbeam_channel::bounded(ENCODED_QUEUE_BATCHES);
-        let (sink_sender, sink) = crossbeam_channel::bounded(ENCODED_QUEUE_BATCHES);
-        for (side, sender) in [(Side::Source, source_sender), (Side::Sink, sink_sender)] {
-            scope.spawn(move || {
-                let order = *context.plan.order.get(side);
-                let mut feed = context.feed(side, &KeyRange::all(), order != ReadOrder::Local);
-                if order != ReadOrder::Local {
-                    return pump(&mut feed, &sender);
-                }
-                match SortedFeed::sort(&mut feed, sorter.clone()) {
-                    Ok(mut sorted) => {
-                        drop(feed);
-                        pump(&mut sorted, &sender);
-                    }
-                    Err(error) => drop(sender.send(Err(error.on(side)))),
-                }
-            });
-        }
-        let mut source = CutFeed::new(Box::new(PumpFeed { receiver: source, ended: false }));
-        let mut sink = CutFeed::new(Box::new(PumpFeed { receiver: sink, ended: false }));
-        let mut finished = Vec::new();
-        for (number, range) in context.plan.ranges.as_slice().iter().enumerate() {
-            source.enter(range);
-            sink.enter(range);
-            let result = compare_range(context, number, Sides { source: &mut source, sink: &mut sink });
-            finished.push(result.inspect_err(|_| context.cancel.cancel())?);
-        }
-        Ok(finished)
-    })
-}
-
-/// Encoded batches that wait between a side's thread and the merge.
-const ENCODED_QUEUE_BATCHES: usize = 2;
-
-type Pumped = Result<Option<EncodedBatch>>;
-
-/// Moves a feed's batches to another thread, then its end or its error.
-fn pump(feed: &mut dyn Feed, sender: &crossbeam_channel::Sender<Pumped>) {
-    loop {
-        let mut batch = EncodedBatch::new();
-        let message = feed.next(&mut batch).map(|any| any.then_some(batch));
-        let last = !matches!(message, Ok(Some(_)));
-        if sender.send(message).is_err() || last {
-            return;
-        }
-    }
-}
-
-struct PumpFeed {
-    receiver: crossbeam_channel::Receiver<Pumped>,
-    ended: bool,
-}
-
-impl Feed for PumpFeed {
-    fn next(&mut self, into: &mut EncodedBatch) -> Result<bool> {
-        if self.ended {
-            return Ok(false);
-        }
-        match self.receiver.recv() {
-            Ok(Ok(Some(batch))) => {
-                into.append(batch);
-                Ok(true)
-            }
-            Ok(Ok(None)) => {
-                self.ended = true;
-                Ok(false)
-            }
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(Error::internal("reading: an encoding thread stopped without an end or an error")),
-        }
-    }
 }
 
 fn verdict(finished: &[FinishedRange], planned: usize) -> Verdict {

@@ -12,7 +12,7 @@ use crate::{
         ReadOrder, Result, Side, Sides, SortChoice, TableSchema,
     },
     output::read_ranges,
-    plan::{Mapping, map_columns, range_count},
+    plan::{CutRule, Mapping, map_columns, range_count},
 };
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(super) struct Prepared {
     pub(super) facts: PlanFacts,
     pub(super) tables: Sides<Arc<dyn FrozenTable>>,
     pub(super) memory: MemoryPlan,
+    /// How the one range of the plan is cut while it is compared; `None`: not at all.
+    pub(super) cut_rule: Option<CutRule>,
 }
 
 pub(super) async fn prepare(request: ComparisonRequest, control: &Control) -> Result<Prepared> {
@@ -43,11 +45,17 @@ pub(super) async fn prepare(request: ComparisonRequest, control: &Control) -> Re
     let mut reasons = Sides::new(support.0.reason, support.1.reason);
     align_orders(&mut order, &mut reasons);
     let ranges = ranges_of(&request, &schemas, &tables, &mapping).await?;
+    let once = order.source != ReadOrder::ServerRanges;
+    let may_cut = once && !keyless && request.ranges_from.is_none() && ranges.as_slice().len() == 1;
+    let parts = range_count(&request, &schemas.source, keyless);
+    let cut_rule = CutRule::new(&request, parts).filter(|_| may_cut);
+    if cut_rule.is_some() {
+        reasons.source.push_str("; its keys cannot be sampled, so ranges are cut as its rows arrive");
+    }
     let read_bytes = Sides::new(
         tables.source.read_bytes_max(&mapping.projection.source),
         tables.sink.read_bytes_max(&mapping.projection.sink),
     );
-    let once = order.source != ReadOrder::ServerRanges;
     let wanted = if once { 1 } else { workers.min(ranges.as_slice().len()) };
     let memory = MemoryPlan::new(request.memory_bytes, wanted, order, read_bytes)?;
     let reads = Sides::new(
@@ -79,7 +87,7 @@ pub(super) async fn prepare(request: ComparisonRequest, control: &Control) -> Re
         workers: memory.workers,
         memory: memory.shares.clone(),
     };
-    Ok(Prepared { facts, tables, memory })
+    Ok(Prepared { facts, tables, memory, cut_rule })
 }
 
 async fn freeze(request: &ComparisonRequest, workers: usize) -> Result<Sides<Arc<dyn FrozenTable>>> {

@@ -7,15 +7,11 @@ use super::{
 use crate::{
     connector::{FrozenTable, Read},
     encode::RowLayout,
-    merge::{DifferenceSink, Feed, MergeSpec, RangeBounds, merge_range},
-    model::{ComparisonPlan, Difference, KeyRange, Progress, RangeOutcome, Result, Side, Sides},
+    merge::{DifferenceSink, Feed, MergeSpec, RangeBounds, RunningMerge, merge_range},
+    model::{ComparisonPlan, Difference, KeyRange, Progress, RangeOutcome, Result, Side, Sides, Span},
     output::{DifferenceSchema, DifferenceWriter, RunFolder},
 };
-use std::{
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -31,9 +27,16 @@ pub(super) struct RunContext {
     pub(super) progress: Arc<Progress>,
     pub(super) cancel: CancellationToken,
     pub(super) runtime: Handle,
+    /// When the run started.
+    pub(super) clock: Instant,
 }
 
 impl RunContext {
+    /// The time since `start`, which was read off the run's clock.
+    pub(super) fn span_since(&self, start: Instant) -> Span {
+        Span { start: start.saturating_duration_since(self.clock), elapsed: start.elapsed() }
+    }
+
     /// Starts a read of one side.
     pub(super) fn feed(&self, side: Side, range: &KeyRange, ascending: bool) -> StreamFeed {
         let read = Read { range: range.clone(), ascending, batch_bytes_max: BATCH_BYTES_MAX };
@@ -57,7 +60,7 @@ impl RunContext {
 pub(super) struct FinishedRange {
     pub(super) outcome: RangeOutcome,
     pub(super) parts: Vec<PathBuf>,
-    pub(super) duration: Duration,
+    pub(super) span: Span,
 }
 
 /// Compares one range by reads of its own.
@@ -72,16 +75,42 @@ pub(super) fn run_range(context: &RunContext, number: usize) -> Result<FinishedR
 }
 
 /// Compares one range from given feeds and makes its outcome safe.
-pub(super) fn compare_range(context: &RunContext, number: usize, feeds: Sides<&mut dyn Feed>) -> Result<FinishedRange> {
-    let started = Instant::now();
+pub(super) fn compare_range<'a>(
+    context: &'a RunContext,
+    number: usize,
+    feeds: Sides<&'a mut dyn Feed>,
+) -> Result<FinishedRange> {
     let bounds = RangeBounds { number, range: context.plan.ranges.as_slice()[number].clone() };
+    let merged = record_range(context, number, |differences| {
+        Ok((merge_range(&context.spec, &bounds, feeds, differences)?, None))
+    });
+    Ok(merged?.0)
+}
+
+/// Compares the next range of a merge that is cut as it runs; also the key at which it was cut, if it was.
+pub(super) fn compare_next(
+    context: &RunContext,
+    number: usize,
+    merge: &mut RunningMerge<'_>,
+    source_rows: u64,
+) -> Result<(FinishedRange, Option<Vec<u8>>)> {
+    record_range(context, number, |differences| merge.run(number, source_rows, differences))
+}
+
+/// Compares a range and makes its outcome safe in the outputs.
+fn record_range(
+    context: &RunContext,
+    number: usize,
+    compare: impl FnOnce(&mut dyn DifferenceSink) -> Result<(RangeOutcome, Option<Vec<u8>>)>,
+) -> Result<(FinishedRange, Option<Vec<u8>>)> {
+    let started = Instant::now();
     let writer = DifferenceWriter::new(&context.folder.differences(), Arc::clone(&context.schema), number);
     let mut sink = CountingSink { writer, progress: &context.progress };
-    let outcome = merge_range(&context.spec, &bounds, feeds, &mut sink).map_err(|error| error.in_range(number))?;
+    let (outcome, cut) = compare(&mut sink).map_err(|error| error.in_range(number))?;
     let parts = sink.writer.finish()?;
     context.folder.journal_range(&outcome, &parts)?;
     Progress::add(&context.progress.ranges_done, 1);
-    Ok(FinishedRange { outcome, parts, duration: started.elapsed() })
+    Ok((FinishedRange { outcome, parts, span: context.span_since(started) }, cut))
 }
 
 struct CountingSink<'a> {

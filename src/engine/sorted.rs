@@ -1,4 +1,4 @@
-//! Feeds for sides that are read once: sorted here or ordered by the store, and cut into ranges as the rows arrive.
+//! Feeds for sides that are read once: sorted here or ordered by the store, and shown range by range.
 
 use crate::{
     encode::EncodedBatch,
@@ -24,6 +24,16 @@ impl SortedFeed {
         }
         sorter.finish().map(Self)
     }
+
+    /// Number of records.
+    pub(super) fn rows(&self) -> u64 {
+        self.0.counters().rows
+    }
+
+    /// Bytes that the sort wrote to disk.
+    pub(super) fn spilled_bytes(&self) -> u64 {
+        self.0.bytes_spilled()
+    }
 }
 
 impl Feed for SortedFeed {
@@ -40,7 +50,7 @@ impl Feed for SortedFeed {
 
 /// One stream over the whole table, shown range by range.
 pub(super) struct CutFeed<'a> {
-    feed: Box<dyn Feed + Send + 'a>,
+    feed: &'a mut dyn Feed,
     /// Records that were read but belong to a later range, from `at` on.
     waiting: EncodedBatch,
     at: usize,
@@ -48,7 +58,7 @@ pub(super) struct CutFeed<'a> {
 }
 
 impl<'a> CutFeed<'a> {
-    pub(super) fn new(feed: Box<dyn Feed + Send + 'a>) -> Self {
+    pub(super) fn new(feed: &'a mut dyn Feed) -> Self {
         Self { feed, waiting: EncodedBatch::new(), at: 0, range: KeyRange::all() }
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Tally {
 pub(super) struct Cursor<'a> {
     side: Side,
     spec: &'a MergeSpec,
-    bounds: &'a RangeBounds,
+    bounds: RangeBounds,
     feed: &'a mut dyn Feed,
     rows_sorted: bool,
     /// Records that may be taken.
@@ -35,15 +35,18 @@ pub(super) struct Cursor<'a> {
     held: EncodedBatch,
     /// Key and (for tables without a key) row of the last record that was read.
     previous: Option<EncodedBatch>,
+    /// Key and (for tables without a key) row of the last record of the batch that was taken before this one.
+    taken: EncodedBatch,
     in_duplicate: bool,
     has_duplicates: bool,
     group: Option<SortedRecords>,
     ended: bool,
+    /// Of the records that were taken since the last [`Self::enter`].
     pub(super) tally: Tally,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(side: Side, spec: &'a MergeSpec, bounds: &'a RangeBounds, feed: &'a mut dyn Feed) -> Self {
+    pub(super) fn new(side: Side, spec: &'a MergeSpec, bounds: RangeBounds, feed: &'a mut dyn Feed) -> Self {
         Self {
             side,
             spec,
@@ -54,6 +57,7 @@ impl<'a> Cursor<'a> {
             at: 0,
             held: EncodedBatch::new(),
             previous: None,
+            taken: EncodedBatch::new(),
             in_duplicate: false,
             has_duplicates: false,
             group: None,
@@ -65,6 +69,11 @@ impl<'a> Cursor<'a> {
     /// The records in hand and the index of the current one, after reading on if there was none.
     pub(super) fn ready(&mut self) -> Result<bool> {
         while self.at >= self.batch.len() {
+            if let Some(last) = self.batch.len().checked_sub(1) {
+                let last = self.batch.record(last);
+                self.taken.clear();
+                self.taken.push(last.key, if self.spec.is_keyless() { last.row } else { &[] });
+            }
             self.batch.clear();
             self.at = 0;
             if !self.load()? {
@@ -86,8 +95,48 @@ impl<'a> Cursor<'a> {
         (self.at < self.batch.len()).then(|| self.batch.record(self.at))
     }
 
+    /// Starts a range: its number, and nothing taken yet.
+    pub(super) fn enter(&mut self, number: usize) {
+        self.bounds.number = number;
+        self.tally = Tally::default();
+    }
+
+    /// The record that was taken last.
+    fn before(&self, at: usize) -> Option<Record<'_>> {
+        match at.checked_sub(1) {
+            Some(before) => Some(self.batch.record(before)),
+            None => (!self.taken.is_empty()).then(|| self.taken.record(0)),
+        }
+    }
+
+    /// Whether the current record is the first of its key.
+    pub(super) fn at_new_key(&self) -> bool {
+        self.current().is_some_and(|record| self.before(self.at).is_none_or(|before| before.key != record.key))
+    }
+
+    /// Takes the records before `at`, and counts them.
     pub(super) fn advance_to(&mut self, at: usize) {
+        self.tally.rows += (at - self.at) as u64;
+        if self.has_duplicates {
+            (self.at..at).for_each(|index| self.count_duplicate(index));
+        }
         self.at = at;
+    }
+
+    fn count_duplicate(&mut self, index: usize) {
+        let record = self.batch.record(index);
+        let keyless = self.spec.is_keyless();
+        let repeats =
+            self.before(index).is_some_and(|before| before.key == record.key && (!keyless || before.row == record.row));
+        if !repeats {
+            self.in_duplicate = false;
+            return;
+        }
+        self.tally.surplus_rows += 1;
+        if !self.in_duplicate {
+            self.tally.duplicate_keys += 1;
+            self.in_duplicate = true;
+        }
     }
 
     /// Fills `batch`; false at the end.
@@ -207,7 +256,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Proves order and bounds of the records of `held` from index `from` on, and counts duplicates.
+    /// Proves order and bounds of the records of `held` from index `from` on.
     fn check(&mut self, from: usize) -> Result<()> {
         let count = self.held.len();
         if from == count {
@@ -221,26 +270,16 @@ impl<'a> Cursor<'a> {
             };
             let Some(before) = before else { continue };
             match before.key.cmp(record.key) {
-                std::cmp::Ordering::Less => self.in_duplicate = false,
+                std::cmp::Ordering::Less => {}
                 std::cmp::Ordering::Greater => return Err(self.order_error(before.key, record.key)),
                 std::cmp::Ordering::Equal => {
                     self.has_duplicates = true;
-                    if self.spec.is_keyless() && before.row != record.row {
-                        self.in_duplicate = false;
-                        continue;
-                    }
                     self.check_folded(&before, &record)?;
-                    self.tally.surplus_rows += 1;
-                    if !self.in_duplicate {
-                        self.tally.duplicate_keys += 1;
-                        self.in_duplicate = true;
-                    }
                 }
             }
         }
         self.check_bounds(self.held.record(from).key)?;
         self.check_bounds(self.held.record(count - 1).key)?;
-        self.tally.rows += (count - from) as u64;
         let last = self.held.record(count - 1);
         let previous = self.previous.get_or_insert_with(EncodedBatch::new);
         previous.clear();

@@ -11,7 +11,7 @@ mod two_way;
 pub use columns::ColumnComparer;
 pub use digest::SideDigests;
 pub use tolerance::excuses;
-pub use two_way::merge_range;
+pub use two_way::{RunningMerge, merge_range};
 
 use crate::{
     encode::{EncodedBatch, decode_key, render},

@@ -267,3 +267,84 @@ fn rows_without_a_key_are_a_multiset() {
     let (outcome, _) = run(&spec, KeyRange::all(), &rows(&[1]), &rows(&[2]), 2).unwrap();
     assert_eq!((outcome.counts.missing, outcome.counts.extra), (1, 1));
 }
+
+/// Compares in ranges of `rows` rows of the source; the outcomes, the cuts, and the differences.
+fn run_cut(
+    spec: &MergeSpec,
+    source: &[Record],
+    sink: &[Record],
+    sizes: (usize, usize),
+    rows: u64,
+) -> (Vec<RangeOutcome>, Vec<Vec<u8>>, Vec<oracle::Difference>) {
+    let mut found = Found::default();
+    let mut source = Rows { records: source.to_vec(), at: 0, size: sizes.0 };
+    let mut sink = Rows { records: sink.to_vec(), at: 0, size: sizes.1 };
+    let bounds = RangeBounds { number: 0, range: KeyRange::all() };
+    let mut merge = RunningMerge::new(spec, bounds, Sides { source: &mut source, sink: &mut sink });
+    let (mut outcomes, mut cuts) = (Vec::new(), Vec::new());
+    loop {
+        let (outcome, cut) = merge.run(outcomes.len(), rows, &mut found).unwrap();
+        outcomes.push(outcome);
+        let Some(cut) = cut else { return (outcomes, cuts, found.0) };
+        cuts.push(cut);
+    }
+}
+
+#[test]
+fn a_merge_that_is_cut_as_it_runs_is_the_merge_of_its_ranges() {
+    let folder = tempfile::tempdir().unwrap();
+    // A bound that large groups outgrow, so that they go through the disk.
+    let spec = spec(256, folder.path());
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let keys = 1 + random.below(40);
+        let mut side = |rows: u64| -> Vec<Record> {
+            let mut records: Vec<Record> =
+                (0..rows).map(|_| (vec![1, u8::try_from(random.below(keys)).unwrap()], row(random.below(3)))).collect();
+            records.sort_by(|one, other| one.0.cmp(&other.0));
+            records
+        };
+        let (source, sink) = (side(120), side(100));
+        for rows in [1, 7, 40, 1000] {
+            let (outcomes, cuts, differences) = run_cut(&spec, &source, &sink, (200, 200), rows);
+            // Cuts by the rule itself: before the first new key after `rows` rows.
+            let mut expected = Vec::new();
+            let mut since = 0;
+            for (index, (key, _)) in source.iter().enumerate() {
+                if since >= rows && index > 0 && source[index - 1].0 != *key {
+                    expected.push(key.clone());
+                    since = 0;
+                }
+                since += 1;
+            }
+            assert_eq!(cuts, expected, "seed {seed}, {rows} rows a range");
+            for sizes in [(1, 1), (3, 11), (11, 3), (1, 200)] {
+                let again = run_cut(&spec, &source, &sink, sizes, rows);
+                assert_eq!(again, (outcomes.clone(), cuts.clone(), differences.clone()), "seed {seed}, {sizes:?}");
+            }
+            let planned = crate::model::PlannedRanges::from_cuts(cuts.clone());
+            assert_eq!(planned.as_slice().len(), outcomes.len());
+            let mut all = Vec::new();
+            for (outcome, range) in outcomes.iter().zip(planned.as_slice()) {
+                let inside = |records: &[Record]| -> Vec<Record> {
+                    records.iter().filter(|(key, _)| range.contains(key)).cloned().collect()
+                };
+                let (source, sink) = (inside(&source), inside(&sink));
+                let (apart, found) = run(&spec, range.clone(), &source, &sink, 5).unwrap();
+                assert_eq!(
+                    *outcome,
+                    RangeOutcome { range: outcome.range, ..apart },
+                    "seed {seed}, {rows} rows a range"
+                );
+                let answer = oracle::compare(&source, &sink);
+                let tally = outcome.sides.source;
+                assert_eq!((tally.rows, outcome.counts.matched), (source.len() as u64, answer.matched));
+                let duplicates = (answer.source_duplicates.keys, answer.source_duplicates.surplus);
+                assert_eq!((tally.duplicate_keys, tally.surplus_rows), duplicates);
+                assert_eq!(tally.digest.0, oracle::range_digest(&source));
+                all.extend(found);
+            }
+            assert_eq!(differences, all, "seed {seed}, {rows} rows a range");
+        }
+    }
+}

@@ -15,60 +15,112 @@ use crate::model::{Counts, Difference, DifferenceKind, Digest, RangeOutcome, Res
 ///
 /// # Errors
 /// `Order` if a feed breaks its order or its bounds; whatever the feeds, the sorter or the sink report.
-pub fn merge_range(
-    spec: &MergeSpec,
+pub fn merge_range<'a>(
+    spec: &'a MergeSpec,
     bounds: &RangeBounds,
-    feeds: Sides<&mut dyn Feed>,
+    feeds: Sides<&'a mut dyn Feed>,
     differences: &mut dyn DifferenceSink,
 ) -> Result<RangeOutcome> {
-    let mut merge = Merge {
-        source: Cursor::new(Side::Source, spec, bounds, feeds.source),
-        sink: Cursor::new(Side::Sink, spec, bounds, feeds.sink),
-        digests: SideDigests::new(),
-        findings: Findings {
-            keyless: spec.is_keyless(),
-            comparer: ColumnComparer::new(spec),
-            counts: Counts::default(),
-            differences,
-            key: Vec::new(),
-            left: Sides::default(),
-            can_pair: true,
-        },
-    };
-    merge.run()?;
-    let digests = merge.digests.finish();
-    let counts = merge.findings.counts;
-    let (changed_by_column, excused_by_column) = merge.findings.comparer.finish();
-    Ok(RangeOutcome {
-        range: bounds.number,
-        sides: Sides {
-            source: side_tally(merge.source.tally, digests.source),
-            sink: side_tally(merge.sink.tally, digests.sink),
-        },
-        counts,
-        changed_by_column,
-        excused_by_column,
-    })
+    let mut merge = RunningMerge::new(spec, bounds.clone(), feeds);
+    Ok(merge.run(bounds.number, u64::MAX, differences)?.0)
+}
+
+/// A merge of two feeds that is cut into ranges while it runs.
+///
+/// Where it is cut depends on the rows of the source alone, not on how they were batched, nor on the sink.
+pub struct RunningMerge<'a> {
+    spec: &'a MergeSpec,
+    source: Cursor<'a>,
+    sink: Cursor<'a>,
+}
+
+impl<'a> RunningMerge<'a> {
+    /// A merge that stands at the start of both feeds, whose keys lie within `bounds`.
+    #[must_use]
+    pub fn new(spec: &'a MergeSpec, bounds: RangeBounds, feeds: Sides<&'a mut dyn Feed>) -> Self {
+        Self {
+            spec,
+            source: Cursor::new(Side::Source, spec, bounds.clone(), feeds.source),
+            sink: Cursor::new(Side::Sink, spec, bounds, feeds.sink),
+        }
+    }
+
+    /// Compares the next range, `number`: it ends before the first key of the source that follows `source_rows` or more
+    /// rows of the source, which is returned, or with both feeds (`None`).
+    ///
+    /// # Errors
+    /// As of [`merge_range`]; the merge cannot go on after one.
+    pub fn run(
+        &mut self,
+        number: usize,
+        source_rows: u64,
+        differences: &mut dyn DifferenceSink,
+    ) -> Result<(RangeOutcome, Option<Vec<u8>>)> {
+        self.source.enter(number);
+        self.sink.enter(number);
+        let mut merge = Merge {
+            source: &mut self.source,
+            sink: &mut self.sink,
+            source_rows,
+            upper: None,
+            digests: SideDigests::new(),
+            findings: Findings {
+                keyless: self.spec.is_keyless(),
+                comparer: ColumnComparer::new(self.spec),
+                counts: Counts::default(),
+                differences,
+                key: Vec::new(),
+                left: Sides::default(),
+                can_pair: true,
+            },
+        };
+        merge.run()?;
+        let upper = merge.upper.take();
+        let digests = merge.digests.finish();
+        let counts = merge.findings.counts;
+        let (changed_by_column, excused_by_column) = merge.findings.comparer.finish();
+        let sides = Sides {
+            source: side_tally(self.source.tally, digests.source),
+            sink: side_tally(self.sink.tally, digests.sink),
+        };
+        Ok((RangeOutcome { range: number, sides, counts, changed_by_column, excused_by_column }, upper))
+    }
 }
 
 fn side_tally(tally: Tally, digest: Digest) -> SideTally {
     SideTally { rows: tally.rows, duplicate_keys: tally.duplicate_keys, surplus_rows: tally.surplus_rows, digest }
 }
 
-struct Merge<'a> {
-    source: Cursor<'a>,
-    sink: Cursor<'a>,
+/// One range of a [`RunningMerge`].
+struct Merge<'m, 'a> {
+    source: &'m mut Cursor<'a>,
+    sink: &'m mut Cursor<'a>,
+    /// Rows of the source after which the range ends with the key.
+    source_rows: u64,
+    /// The first key of the next range, once it is known.
+    upper: Option<Vec<u8>>,
     digests: SideDigests,
-    findings: Findings<'a>,
+    findings: Findings<'m>,
 }
 
-impl Merge<'_> {
+impl Merge<'_, '_> {
     fn run(&mut self) -> Result<()> {
         loop {
-            match (self.source.ready()?, self.sink.ready()?) {
+            let ready = (self.source.ready()?, self.sink.ready()?);
+            if self.source.tally.rows >= self.source_rows && self.source.at_new_key() {
+                self.upper = self.source.current().map(|record| record.key.to_vec());
+            }
+            if let Some(upper) = &self.upper {
+                // All that may be left of this range are rows of the sink.
+                if self.sink.current().is_none_or(|record| record.key >= upper.as_slice()) {
+                    return Ok(());
+                }
+                self.walk_key()?;
+                continue;
+            }
+            match ready {
                 (true, true) => {
-                    self.skip_equal();
-                    if self.source.current().is_some() && self.sink.current().is_some() {
+                    if !self.skip_equal() {
                         self.walk_key()?;
                     }
                 }
@@ -78,11 +130,12 @@ impl Merge<'_> {
         }
     }
 
-    /// Passes over records that are the same on both sides, and digests them as one slice.
-    fn skip_equal(&mut self) {
+    /// Passes over records that are the same on both sides, and digests them as one slice; whether there were any.
+    fn skip_equal(&mut self) -> bool {
         let (source, sink) = (self.source.batch(), self.sink.batch());
         let (from, other) = (self.source.at(), self.sink.at());
-        let most = (source.len() - from).min(sink.len() - other);
+        let room = self.source_rows.saturating_sub(self.source.tally.rows);
+        let most = (source.len() - from).min(sink.len() - other).min(usize::try_from(room).unwrap_or(usize::MAX));
         let mut equal = 0;
         while equal < most && source.record(from + equal).bytes == sink.record(other + equal).bytes {
             equal += 1;
@@ -93,6 +146,7 @@ impl Merge<'_> {
             self.source.advance_to(from + equal);
             self.sink.advance_to(other + equal);
         }
+        equal > 0
     }
 
     /// Walks the rest of the smallest key on both sides.
@@ -124,7 +178,7 @@ impl Merge<'_> {
                 (Some(_), None) => Side::Source,
                 (None, Some(_)) => Side::Sink,
             };
-            let cursor = if side == Side::Source { &mut self.source } else { &mut self.sink };
+            let cursor = if side == Side::Source { &mut *self.source } else { &mut *self.sink };
             if let Some(record) = cursor.current() {
                 self.digests.update(side, record.bytes);
                 self.findings.leave_over(side, record.row)?;

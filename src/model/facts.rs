@@ -44,6 +44,24 @@ impl PlanFacts {
     }
 }
 
+/// A stretch of a run's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// From the start of the run.
+    pub start: Duration,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// The one read of a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideRead {
+    /// From its start to its last row.
+    pub span: Span,
+    /// Bytes that the sort of its rows wrote to disk; 0 if it is not sorted here, or fits in memory.
+    pub spilled_bytes: u64,
+}
+
 /// Everything that is known at the end of a run.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
@@ -53,8 +71,10 @@ pub struct RunFacts {
     pub plan: PlanFacts,
     /// Finished ranges, ascending by number. Coverage is complete when all planned ranges are here.
     pub outcomes: Vec<RangeOutcome>,
-    /// Seconds that each finished range took, in the order of `outcomes`.
-    pub durations: Vec<Duration>,
+    /// When each finished range was compared, in the order of `outcomes`.
+    pub spans: Vec<Span>,
+    /// The read of each side, if both were read once.
+    pub reads: Option<Sides<SideRead>>,
     /// The answer.
     pub verdict: Verdict,
     /// When the run started.

@@ -19,7 +19,7 @@ mod value;
 pub use canonical::{CanonicalType, GeometricKind, StructField};
 pub use difference::{Difference, DifferenceKind};
 pub use error::{Error, ErrorKind, Place, Result};
-pub use facts::{MemoryShare, PlanFacts, RunFacts};
+pub use facts::{MemoryShare, PlanFacts, RunFacts, SideRead, Span};
 pub use key::{KeyRange, PlannedRanges};
 pub use outcome::{Counts, Digest, RangeOutcome, SideTally, Verdict};
 pub use plan::{

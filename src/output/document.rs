@@ -264,17 +264,33 @@ pub struct Timing {
     pub workers: u64,
     /// Computed peak of memory in bytes.
     pub memory_bytes: u64,
-    /// How long each finished range took, ascending by number.
+    /// When each side was read, where both are read once and cut into ranges as they arrive; else null.
+    pub reads: Option<Pair<ReadTiming>>,
+    /// When each finished range was compared, ascending by number.
     pub ranges: Vec<RangeTiming>,
 }
 
-/// How long a range took.
+/// When a side was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadTiming {
+    /// Seconds from the start of the run to the start of the read.
+    pub start_seconds: f64,
+    /// Seconds from there to the last row.
+    pub seconds: f64,
+    /// Bytes that the sort of its rows wrote to disk.
+    pub spilled_bytes: u64,
+}
+
+/// When a range was compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeTiming {
     /// Number of the range.
     pub range: u64,
-    /// Seconds.
+    /// Seconds from the start of the run to the start of the range.
+    pub start_seconds: f64,
+    /// Seconds from there to its end.
     pub seconds: f64,
 }
 

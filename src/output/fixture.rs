@@ -3,7 +3,7 @@
 use crate::model::{
     CanonicalType, Column, ColumnOptions, ColumnPair, ComparisonPlan, ComparisonRequest, Counts, Digest, Exactness,
     KeyCandidate, LogicalType, MemoryShare, NameCase, OutputHint, PlanFacts, PlannedRanges, Position, Projection,
-    RangeOutcome, ReadOrder, RunFacts, Side, SideRequest, SideTally, Sides, SortChoice, TableSchema, Verdict,
+    RangeOutcome, ReadOrder, RunFacts, Side, SideRequest, SideTally, Sides, SortChoice, Span, TableSchema, Verdict,
 };
 use std::{
     collections::BTreeMap,
@@ -127,6 +127,10 @@ pub(super) fn outcomes() -> Vec<RangeOutcome> {
     ]
 }
 
+fn span(start: u64, elapsed: u64) -> Span {
+    Span { start: Duration::from_millis(start), elapsed: Duration::from_millis(elapsed) }
+}
+
 /// A run of two ranges over a numeric key and one text column.
 pub(super) fn facts(out: &Path) -> RunFacts {
     let plan = plan(
@@ -138,7 +142,8 @@ pub(super) fn facts(out: &Path) -> RunFacts {
         run_id: "20261130T225514Z-1a2b3c4d".to_owned(),
         plan: plan_facts(out, plan),
         outcomes: outcomes(),
-        durations: vec![Duration::from_millis(250), Duration::from_millis(500)],
+        spans: vec![span(0, 250), span(125, 500)],
+        reads: None,
         verdict: Verdict::Different,
         started: UNIX_EPOCH + Duration::from_secs(1_796_079_314),
         elapsed: Duration::from_secs(2),

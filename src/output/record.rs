@@ -6,7 +6,7 @@ use super::{
     calendar::iso_utc,
     document::{
         ColumnRecord, CountsRecord, CoverageRecord, DigestRecord, DuplicatesRecord, FileRecord, JournalCounts,
-        JournalLine, OutputRecord, Pair, PlanRecord, PositionRecord, RangeTiming, RequestRecord, RunRecord,
+        JournalLine, OutputRecord, Pair, PlanRecord, PositionRecord, RangeTiming, ReadTiming, RequestRecord, RunRecord,
         SideRequestRecord, Timing,
     },
     keys::digest,
@@ -334,11 +334,22 @@ impl Timing {
             elapsed_seconds: facts.elapsed.as_secs_f64(),
             workers: count(facts.plan.workers),
             memory_bytes: facts.plan.memory_bytes(),
+            reads: facts.reads.as_ref().map(|reads| {
+                Pair::of(reads, |read| ReadTiming {
+                    start_seconds: read.span.start.as_secs_f64(),
+                    seconds: read.span.elapsed.as_secs_f64(),
+                    spilled_bytes: read.spilled_bytes,
+                })
+            }),
             ranges: facts
                 .outcomes
                 .iter()
-                .zip(&facts.durations)
-                .map(|(outcome, took)| RangeTiming { range: count(outcome.range), seconds: took.as_secs_f64() })
+                .zip(&facts.spans)
+                .map(|(outcome, span)| RangeTiming {
+                    range: count(outcome.range),
+                    start_seconds: span.start.as_secs_f64(),
+                    seconds: span.elapsed.as_secs_f64(),
+                })
                 .collect(),
         }
     }

@@ -17,7 +17,7 @@ mod types;
 
 pub use document::type_pairs_markdown;
 pub use mapping::{Mapping, map_columns};
-pub use ranges::{RANGES_MAX, range_count};
+pub use ranges::{CutRule, RANGES_MAX, range_count};
 pub use types::{Refusal, pair_types};
 
 #[cfg(test)]

@@ -3,8 +3,11 @@
 mod files;
 mod harness;
 mod keys;
+mod large;
 mod numbers;
 mod pairs;
+mod properties;
+mod ranges;
 mod running;
 mod schema;
 mod text;

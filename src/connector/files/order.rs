@@ -7,8 +7,9 @@ use crate::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Rows from one entry of the index to the next, at first: decoding the keys of one such stretch takes about a millisecond.
-pub(super) const STRIDE_ROWS: u64 = 8192;
+/// Rows from one entry of the index to the next, at first: few enough that a table of a thousand rows can still be cut
+/// into ranges. It doubles as the table grows.
+pub(super) const STRIDE_ROWS: u64 = 64;
 
 /// Bytes that the keys of an index may hold; beyond it every second entry is dropped and the stride doubles.
 pub(super) const INDEX_BYTES_MAX: usize = 8 << 20;

@@ -79,7 +79,7 @@ fn time_changes_no_byte_of_the_record() {
     let mut later = fixture::facts(Path::new("/out"));
     later.started += std::time::Duration::from_hours(1);
     later.elapsed *= 7;
-    later.durations.reverse();
+    later.spans.reverse();
     later.plan.workers = 9;
     let parts = [PathBuf::from("differences/part-000001-0000.parquet")];
     assert_eq!(RunRecord::from_facts(&later, &parts).to_json().unwrap(), record().to_json().unwrap());
