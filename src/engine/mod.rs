@@ -245,9 +245,9 @@ fn run_once(context: &RunContext, sorter: &SorterOptions) -> Result<Vec<Finished
                     return pump(&mut feed, &sender);
                 }
                 match SortedFeed::sort(&mut feed, sorter.clone()) {
-                    Ok(mut sorted) => {
+                    Ok(mut in_order) => {
                         drop(feed);
-                        pump(&mut sorted, &sender);
+                        pump(&mut in_order, &sender);
                     }
                     Err(error) => drop(sender.send(Err(error.on(side)))),
                 }
@@ -310,7 +310,9 @@ impl Feed for PumpFeed {
 
 fn verdict(finished: &[FinishedRange], planned: usize) -> Verdict {
     let mut counts = Counts::default();
-    finished.iter().for_each(|range| counts.add(&range.outcome.counts));
+    for range in finished {
+        counts.add(&range.outcome.counts);
+    }
     if counts.differences() > 0 {
         Verdict::Different
     } else if finished.len() < planned {

@@ -21,9 +21,10 @@ pub fn merge_range(
     feeds: Sides<&mut dyn Feed>,
     differences: &mut dyn DifferenceSink,
 ) -> Result<RangeOutcome> {
+    let Sides { source, sink } = feeds;
     let mut merge = Merge {
-        source: Cursor::new(Side::Source, spec, bounds, feeds.source),
-        sink: Cursor::new(Side::Sink, spec, bounds, feeds.sink),
+        source: Cursor::new(Side::Source, spec, bounds, source),
+        sink: Cursor::new(Side::Sink, spec, bounds, sink),
         digests: SideDigests::new(),
         findings: Findings {
             keyless: spec.is_keyless(),

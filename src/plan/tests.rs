@@ -550,7 +550,6 @@ fn ranges_follow_the_size_of_the_source() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test reads and writes a page of the repository")]
 fn the_page_of_type_pairs_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/type-pairs.md");
     let page = type_pairs_markdown();

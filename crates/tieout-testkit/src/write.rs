@@ -233,6 +233,37 @@ fn uuid_text(bytes: [u8; 16]) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
+/// Writes three rows (id int32, a decimal(9,2) as `BYTE_ARRAY` of minimal length: -12345.67, -0.01, 0.01), a layout that
+/// only the low-level writer makes.
+///
+/// # Errors
+/// Whatever the file system or the Parquet writer report.
+pub fn byte_array_decimals(path: &Path) -> Result<()> {
+    use parquet::{
+        data_type::{ByteArray, ByteArrayType, Int32Type},
+        file::{properties::WriterProperties, writer::SerializedFileWriter},
+        schema::parser::parse_message_type,
+    };
+    let schema = "message m { required int32 id; required binary a (DECIMAL(9,2)); }";
+    let schema = Arc::new(parse_message_type(schema)?);
+    let file = File::create(path)?;
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build()))?;
+    let mut group = writer.next_row_group()?;
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<Int32Type>().write_batch(&[1, 2, 3], None, None)?;
+        column.close()?;
+    }
+    if let Some(mut column) = group.next_column()? {
+        // -1234567 is ED 29 79, -1 is FF, 1 is 01.
+        let values = [vec![0xED, 0x29, 0x79], vec![0xFF], vec![0x01]].map(ByteArray::from);
+        column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+        column.close()?;
+    }
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,35 +286,4 @@ mod tests {
         // -123456.06: groups 12, 3456, 0600; weight 1; negative; scale 2.
         assert_eq!(&out[..], b"\0\0\0\x0e\0\x03\0\x01\x40\0\0\x02\0\x0c\x0d\x80\x02\x58");
     }
-}
-
-/// Writes three rows (id int32, a decimal(9,2) as BYTE_ARRAY of minimal length: -12345.67, -0.01, 0.01), a layout that
-/// only the low-level writer makes.
-///
-/// # Errors
-/// Whatever the file system or the Parquet writer report.
-pub fn byte_array_decimals(path: &Path) -> Result<()> {
-    use parquet::{
-        data_type::{ByteArray, ByteArrayType, Int32Type},
-        file::{properties::WriterProperties, writer::SerializedFileWriter},
-        schema::parser::parse_message_type,
-    };
-    let schema = "message m { required int32 id; required binary a (DECIMAL(9,2)); }";
-    let schema = Arc::new(parse_message_type(schema)?);
-    let file = std::fs::File::create(path)?;
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build()))?;
-    let mut group = writer.next_row_group()?;
-    if let Some(mut column) = group.next_column()? {
-        column.typed::<Int32Type>().write_batch(&[1, 2, 3], None, None)?;
-        column.close()?;
-    }
-    if let Some(mut column) = group.next_column()? {
-        // -1234567 is ED 29 79, -1 is FF, 1 is 01.
-        let values = [vec![0xED, 0x29, 0x79], vec![0xFF], vec![0x01]].map(ByteArray::from);
-        column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-        column.close()?;
-    }
-    group.close()?;
-    writer.close()?;
-    Ok(())
 }
