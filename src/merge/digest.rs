@@ -9,7 +9,7 @@ type Hasher = Blake2b<U32>;
 
 /// The digests of both sides of a range.
 ///
-/// One state serves both sides until [`Self::split`] is called at the first difference.
+/// One state serves both sides up to the first difference.
 #[derive(Debug)]
 pub struct SideDigests {
     source: Hasher,
