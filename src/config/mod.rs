@@ -123,6 +123,10 @@ impl PartialRequest {
     pub fn over(self, below: Self) -> Self {
         let mut options = below.options;
         options.extend(self.options);
+        // They exclude each other: what is said above of the one silences the other below.
+        let ranges_said = self.ranges.is_some() || self.ranges_from.is_some();
+        let (ranges, ranges_from) =
+            if ranges_said { (self.ranges, self.ranges_from) } else { (below.ranges, below.ranges_from) };
         Self {
             sides: Sides::new(self.sides.source.over(below.sides.source), self.sides.sink.over(below.sides.sink)),
             key: list_over(self.key, below.key),
@@ -132,11 +136,11 @@ impl PartialRequest {
             casts: pairs_over(self.casts, below.casts),
             options,
             sort: self.sort.or(below.sort),
-            ranges_from: self.ranges_from.or(below.ranges_from),
+            ranges_from,
             output: self.output.or(below.output),
             workers: self.workers.or(below.workers),
             memory_bytes: self.memory_bytes.or(below.memory_bytes),
-            ranges: self.ranges.or(below.ranges),
+            ranges,
         }
     }
 

@@ -73,18 +73,18 @@ impl MemoryPlan {
         let spare = free - count * each;
         let queue_spare = if sorted > 0 { 0 } else { spare / (2 * count) };
         let queue_bytes = (QUEUE_BYTES_MIN + queue_spare).min(QUEUE_BYTES_MAX);
-        let sort_bytes = if sorted > 0 { SORT_BYTES_MIN + spare / sorted } else { 0 };
-        let share = |name: &str, bytes: u64| MemoryShare { name: name.to_owned(), bytes };
+        let sort_bytes = spare.checked_div(sorted).map_or(0, |spared| SORT_BYTES_MIN + spared);
+        let named = |name: &str, bytes: u64| MemoryShare { name: name.to_owned(), bytes };
         let mut shares = vec![
-            share("program and runtime", BASE_BYTES),
-            share("queues between reading and encoding", count * 2 * queue_bytes),
-            share("encoded batches", count * 2 * (ENCODED_BATCHES * BATCH_BYTES_MAX as u64 + GROUP_BYTES_MAX)),
-            share("reads in the connectors", count * reads),
-            share("differences being written", count * WRITER_BYTES),
-            share("sort of one large key", GROUP_SORT_BYTES),
+            named("program and runtime", BASE_BYTES),
+            named("queues between reading and encoding", count * 2 * queue_bytes),
+            named("encoded batches", count * 2 * (ENCODED_BATCHES * BATCH_BYTES_MAX as u64 + GROUP_BYTES_MAX)),
+            named("reads in the connectors", count * reads),
+            named("differences being written", count * WRITER_BYTES),
+            named("sort of one large key", GROUP_SORT_BYTES),
         ];
         if sorted > 0 {
-            shares.push(share("local sort", sorted * sort_bytes));
+            shares.push(named("local sort", sorted * sort_bytes));
         }
         Ok(Self { workers, queue_bytes, sort_bytes, shares })
     }

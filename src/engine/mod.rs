@@ -261,7 +261,9 @@ fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRan
 
 fn verdict(finished: &[FinishedRange], planned: usize) -> Verdict {
     let mut counts = Counts::default();
-    finished.iter().for_each(|range| counts.add(&range.outcome.counts));
+    for range in finished {
+        counts.add(&range.outcome.counts);
+    }
     if counts.differences() > 0 {
         Verdict::Different
     } else if finished.len() < planned {

@@ -22,6 +22,7 @@ pub(super) struct Tally {
 }
 
 /// A stream of one side of one range, in (key, row) order.
+#[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other, not states")]
 pub(super) struct Cursor<'a> {
     side: Side,
     spec: &'a MergeSpec,

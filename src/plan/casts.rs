@@ -68,8 +68,7 @@ pub(super) fn cast_side(logical: &LogicalType, target: &CanonicalType) -> Result
     use CanonicalType as C;
     use LogicalType as L;
     match (logical, target) {
-        (L::Null, _) => Ok(DIRECT),
-        (L::Untyped, C::Text) => Ok(DIRECT),
+        (L::Null, _) | (L::Untyped, C::Text) => Ok(DIRECT),
         (side, C::Text) if is_text(side) => Ok(DIRECT),
         (_, C::Text) => Ok(SERVER_TEXT),
         (side, _) if is_text(side) => Ok(PARSE),

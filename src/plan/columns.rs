@@ -68,6 +68,7 @@ pub(super) fn pair_columns(
 
 /// What is known of one column while columns are being paired.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other, not states")]
 struct State {
     excluded: bool,
     /// Named by `-c` or `-k`, so that it must take part even if it is hidden.
@@ -331,7 +332,7 @@ impl<'a> Pairing<'a> {
             let excludes: Vec<String> = single.iter().map(|name| format!("--exclude {name}")).collect();
             let mut hint = format!("leave out by `{}`, or pair by `--map SOURCE=SINK`", excludes.join(" "));
             if !hidden.is_empty() {
-                hint.push_str(&format!("; hidden in the {other}, to be named by `--map`: {}", hidden.join(", ")));
+                hint = format!("{hint}; hidden in the {other}, to be named by `--map`: {}", hidden.join(", "));
             }
             problems.schema(format!("only in the {side}: {}", single.join(", ")), Some(hint));
         }

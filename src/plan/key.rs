@@ -69,7 +69,7 @@ fn named_key(
                 );
             }
             None => {
-                problems.config(format!("key column {name}: there is no such column"), suggest(name, known(schemas)))
+                problems.config(format!("key column {name}: there is no such column"), suggest(name, known(schemas)));
             }
         }
     }

@@ -71,12 +71,9 @@ pub fn map_columns(request: &ComparisonRequest, schemas: &Sides<TableSchema>) ->
             continue;
         }
         // What is wrong with a key column has been noted once already.
-        let planned = if is_key {
-            planner.plan(at, Role::Row, &mut Problems::default())
-        } else {
-            planner.plan(at, Role::Row, &mut problems)
-        };
-        if let Some(planned) = planned {
+        let mut noted = Problems::default();
+        let noted = if is_key { &mut noted } else { &mut problems };
+        if let Some(planned) = planner.plan(at, Role::Row, noted) {
             for side in Side::BOTH {
                 projection.get_mut(side).row.push(planned.projected.get(side).clone());
             }

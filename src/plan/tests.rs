@@ -212,7 +212,12 @@ fn flags_name_columns_that_exist() {
         t(),
         "pairing columns: -c amuont: there is no such column on either side [did you mean `amount`?]",
     );
-    check("--exclude nope", t(), t(), "pairing columns: --exclude nope: there is no such column on either side [did you mean `note`?]");
+    check(
+        "--exclude nope",
+        t(),
+        t(),
+        "pairing columns: --exclude nope: there is no such column on either side [did you mean `note`?]",
+    );
     check(
         "--map amount=x",
         t(),
@@ -552,7 +557,6 @@ fn ranges_follow_the_size_of_the_source() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test reads and writes a page of the repository")]
 fn the_page_of_type_pairs_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/type-pairs.md");
     let page = type_pairs_markdown();

@@ -154,7 +154,7 @@ impl Postgres {
 
     /// Locator of a table, as one would type it: `schema.table` or `table`, parts quoted where needed.
     pub(crate) fn table(&self, table: &str) -> String {
-        format!("{}#{table}", self.database.url())
+        format!("{}#{table}", self.url())
     }
 
     /// The database's URL without a table.

@@ -1,5 +1,6 @@
 //! End-to-end tests: the built program against real servers and real files. Each case of the field is named by its id.
 
+mod commands;
 mod files;
 mod harness;
 mod keys;
@@ -8,6 +9,7 @@ mod numbers;
 mod pairs;
 mod properties;
 mod ranges;
+mod readback;
 mod running;
 mod schema;
 mod text;

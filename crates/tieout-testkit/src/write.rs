@@ -233,31 +233,7 @@ fn uuid_text(bytes: [u8; 16]) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts() {
-        assert_eq!(day_text(0), "1970-01-01");
-        assert_eq!(day_text(11_016), "2000-02-29");
-        assert_eq!(day_text(-1), "1969-12-31");
-        assert_eq!(moment_text(-1), "1969-12-31 23:59:59.999999+00");
-        assert_eq!(amount_text(-5), "-0.05");
-        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
-        assert_eq!(uuid_text([0x0F; 16]), "0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
-    }
-
-    #[test]
-    fn numerics() {
-        let mut out = BytesMut::new();
-        assert!(put_numeric(&mut out, -12_345_606).is_ok());
-        // -123456.06: groups 12, 3456, 0600; weight 1; negative; scale 2.
-        assert_eq!(&out[..], b"\0\0\0\x0e\0\x03\0\x01\x40\0\0\x02\0\x0c\x0d\x80\x02\x58");
-    }
-}
-
-/// Writes three rows (id int32, a decimal(9,2) as BYTE_ARRAY of minimal length: -12345.67, -0.01, 0.01), a layout that
+/// Writes three rows (id int32, a decimal(9,2) as `BYTE_ARRAY` of minimal length: -12345.67, -0.01, 0.01), a layout that
 /// only the low-level writer makes.
 ///
 /// # Errors
@@ -286,4 +262,28 @@ pub fn byte_array_decimals(path: &Path) -> Result<()> {
     group.close()?;
     writer.close()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        assert_eq!(day_text(0), "1970-01-01");
+        assert_eq!(day_text(11_016), "2000-02-29");
+        assert_eq!(day_text(-1), "1969-12-31");
+        assert_eq!(moment_text(-1), "1969-12-31 23:59:59.999999+00");
+        assert_eq!(amount_text(-5), "-0.05");
+        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
+        assert_eq!(uuid_text([0x0F; 16]), "0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
+    }
+
+    #[test]
+    fn numerics() {
+        let mut out = BytesMut::new();
+        assert!(put_numeric(&mut out, -12_345_606).is_ok());
+        // -123456.06: groups 12, 3456, 0600; weight 1; negative; scale 2.
+        assert_eq!(&out[..], b"\0\0\0\x0e\0\x03\0\x01\x40\0\0\x02\0\x0c\x0d\x80\x02\x58");
+    }
 }
