@@ -1,10 +1,16 @@
 //! End-to-end tests: the built program against real servers and real files. Each case of the field is named by its id.
 
+mod connect;
 mod files;
+mod frozen;
 mod harness;
 mod keys;
 mod numbers;
+mod relations;
 mod running;
 mod schema;
+mod services;
+mod stopping;
 mod text;
 mod times;
+mod tls;
