@@ -107,6 +107,7 @@ async fn rows_are_those_of_the_freeze() {
 async fn a_read_that_is_dropped_ends_on_the_server() {
     let postgres = Postgres::new();
     postgres.sql("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 20000)");
+    postgres.sql(NO_SORTS);
     let (locator, url) = (postgres.table("t"), postgres.url());
     let projection = projection(&locator).await;
     let mut request = SideRequest { locator: locator.clone(), ..SideRequest::default() };
@@ -119,6 +120,10 @@ async fn a_read_that_is_dropped_ends_on_the_server() {
     drop(stream);
     await_count(&url, ACTIVE, |count| count == 0);
 }
+
+/// Has the server read along the index, so that rows arrive before the scan is over.
+pub(crate) const NO_SORTS: &str =
+    "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET enable_sort = off', current_database()); END $$";
 
 /// Queries of the program that run now in this database.
 pub(crate) const ACTIVE: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tieout' \

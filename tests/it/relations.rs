@@ -47,7 +47,7 @@ fn row_level_security_is_an_error_not_a_filter() {
             "CREATE ROLE reader LOGIN; CREATE ROLE seer LOGIN BYPASSRLS; CREATE ROLE owner LOGIN;
              CREATE TABLE kept (id int PRIMARY KEY, v int); INSERT INTO kept SELECT i, i FROM generate_series(1, 10) i;
              ALTER TABLE kept OWNER TO owner; ALTER TABLE kept ENABLE ROW LEVEL SECURITY;
-             CREATE POLICY some ON kept USING (id < 5); GRANT SELECT ON kept TO reader, seer;
+             CREATE POLICY few ON kept USING (id < 5); GRANT SELECT ON kept TO reader, seer;
              CREATE TABLE open AS TABLE kept; GRANT SELECT ON open TO public;",
         )
         .unwrap();

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
 
 use crate::{
-    frozen::{ACTIVE, await_count},
+    frozen::{ACTIVE, NO_SORTS, await_count},
     harness::{Desk, Outcome, Postgres, program, two_tables},
 };
 use std::{
@@ -60,24 +60,44 @@ fn large(postgres: &Postgres) -> (String, String) {
     (postgres.table("s"), postgres.table("k"))
 }
 
+/// A filter that lets two thirds of the rows of [`large`] pass, and sleeps where nothing but a cancel request would end
+/// the sleep within the minute.
+const SLOW: &str = "id < 20000 OR pg_sleep(60) IS NULL";
+
 #[test]
 fn an_interrupt_ends_the_run_and_its_queries() {
-    // The server reads along an index, all at once, or unordered: each ends in its own way.
-    for (name, sort) in [("-INT", "server"), ("-TERM", "local")] {
-        let (desk, postgres) = (Desk::new(), Postgres::new());
-        let (source, sink) = large(&postgres);
-        // Nothing but a cancel request would end this sleep within the minute.
-        let slow = "id < 20000 OR pg_sleep(60) IS NULL";
-        let child = start(&desk, &[&source, &sink, "-w", slow, "--sort", sort, "--ranges", "4", "-j", "2"]);
-        await_count(&postgres.url(), ASLEEP, |count| count >= 2);
+    let postgres = Postgres::new();
+    let (source, sink) = large(&postgres);
+    let first = Desk::new();
+    let cuts = first.diff(&[&source, &sink, "--ranges", "4"]);
+    cuts.assert_counts(0, 0, 0);
+    assert_eq!(cuts.document()["plan"]["ranges"], 4);
+    let cuts = cuts.folder().display().to_string();
+    // Reads along an index, one sorted read, an unordered one; and the sample that precedes them all.
+    let reads = [
+        ("-INT", vec!["--ranges-from", &cuts, "-j", "2"], 2),
+        ("-TERM", vec!["--sort", "local", "--ranges", "1"], 2),
+        ("-INT", vec!["--ranges", "4"], 1),
+    ];
+    for (index, (name, args, asleep)) in reads.into_iter().enumerate() {
+        let desk = Desk::new();
+        let child = start(&desk, &[&[source.as_str(), sink.as_str(), "-w", SLOW], args.as_slice()].concat());
+        await_count(&postgres.url(), ASLEEP, |count| count >= asleep);
         let started = Instant::now();
         signal(&child, name);
         let outcome = end(child);
         assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        // The server was told before the process ended, not found out later.
+        let left: u64 = query(&postgres.url(), ASLEEP).unwrap().parse().unwrap();
+        assert_eq!(left, 0, "{args:?}");
         assert_eq!((outcome.code, outcome.stdout.as_str()), (130, ""), "{}", outcome.stderr);
         assert!(outcome.stderr.contains("interrupted"), "{}", outcome.stderr);
         assert!(!outcome.stderr.contains("internal"), "{}", outcome.stderr);
-        assert_partial(&desk);
+        if index < 2 {
+            assert_partial(&desk);
+        } else {
+            assert!(!desk.path("runs").exists(), "no row was read yet");
+        }
         await_count(&postgres.url(), ACTIVE, |count| count == 0);
     }
 }
@@ -98,6 +118,9 @@ fn an_interrupt_while_freezing_ends_the_run() {
     await_count(&postgres.url(), ACTIVE, |count| count == 1);
     signal(&child, "-INT");
     let outcome = end(child);
+    // Neither does a request for a lock stay in the queue, where it would hold up others.
+    let queued = "SELECT count(*) FROM pg_locks WHERE relation = 's'::regclass AND NOT granted";
+    assert_eq!(query(&postgres.url(), queued).unwrap(), "0");
     assert_eq!((outcome.code, outcome.stdout.as_str()), (130, ""), "{}", outcome.stderr);
     assert!(!desk.path("runs").exists());
     locker.kill().unwrap();
@@ -108,8 +131,7 @@ fn an_interrupt_while_freezing_ends_the_run() {
 fn a_killed_process_leaves_a_partial_folder_and_no_queries() {
     let (desk, postgres) = (Desk::new(), Postgres::new());
     let (source, sink) = large(&postgres);
-    let slow = "id < 20000 OR pg_sleep(60) IS NULL";
-    let child = start(&desk, &[&source, &sink, "-w", slow, "--ranges", "4", "-j", "2"]);
+    let child = start(&desk, &[&source, &sink, "-w", SLOW, "--ranges", "1"]);
     await_count(&postgres.url(), ASLEEP, |count| count >= 2);
     signal(&child, "-KILL");
     let outcome = end(child);
@@ -129,6 +151,7 @@ fn o46_a_stream_cut_by_the_server_is_an_error() {
     ] {
         let (desk, postgres) = (Desk::new(), Postgres::new());
         let (source, sink) = large(&postgres);
+        postgres.sql(NO_SORTS);
         // Half of the rows are on their way when the server falls asleep.
         let child = start(
             &desk,
