@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
 
 use crate::harness::{Desk, Outcome, program};
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fmt::Write as _, fs, os::unix::fs::PermissionsExt, path::Path};
 use tieout_testkit::postgres::PostgresServer;
 
 /// (user, password, the password in a URL, the password in a password file)
@@ -53,7 +53,7 @@ fn server_with_passwords(desk: &Desk) -> PostgresServer {
     let server = server_with_a_table(desk);
     let mut sql = "SET password_encryption = 'scram-sha-256'; SET standard_conforming_strings = on;".to_owned();
     for (user, password, _, _) in LOGINS {
-        sql.push_str(&format!("CREATE ROLE {user} LOGIN PASSWORD '{}';", password.replace('\'', "''")));
+        write!(sql, "CREATE ROLE {user} LOGIN PASSWORD '{}';", password.replace('\'', "''")).unwrap();
     }
     server.execute(&sql).unwrap();
     server.first_rules("host all p0,p1,p2,p3,p4 127.0.0.1/32 scram-sha-256\n").unwrap();

@@ -132,13 +132,19 @@ pub(crate) const ACTIVE: &str = "SELECT count(*) FROM pg_stat_activity WHERE app
 /// Looks until `wanted` is true of a count, for at most ten seconds.
 #[track_caller]
 pub(crate) fn await_count(url: &str, sql: &str, wanted: impl Fn(u64) -> bool) {
+    await_count_within(url, sql, Duration::from_secs(10), wanted);
+}
+
+/// The same, for at most `longest`.
+#[track_caller]
+pub(crate) fn await_count_within(url: &str, sql: &str, longest: Duration, wanted: impl Fn(u64) -> bool) {
     let started = Instant::now();
     loop {
         let count = query(url, sql).unwrap().parse().unwrap();
         if wanted(count) {
             return;
         }
-        assert!(started.elapsed() < Duration::from_secs(10), "still {count}: {sql}");
+        assert!(started.elapsed() < longest, "still {count}: {sql}");
     }
 }
 

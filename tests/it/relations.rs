@@ -227,7 +227,9 @@ fn settings_of_role_and_database_change_no_digest() {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let texts = ["a", "b", "c", "d", "e", "f", "g", "n"].map(|column| format!("{column}=text"));
     let mut cast = args.clone();
-    texts.iter().for_each(|text| cast.extend(["--cast", text]));
+    for text in &texts {
+        cast.extend(["--cast", text]);
+    }
     let digests = |args: &[&str]| {
         let outcome = desk.diff(args);
         outcome.assert_counts(0, 0, 0);
