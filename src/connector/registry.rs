@@ -3,6 +3,12 @@
 use super::Connector;
 use crate::model::{Error, ErrorKind, Result};
 
+/// Waits until work that was given up has ended in the stores, for a few seconds at most.
+pub async fn settle() {
+    #[cfg(feature = "postgres")]
+    super::postgres::settle().await;
+}
+
 /// The connector that serves `locator`.
 ///
 /// # Errors

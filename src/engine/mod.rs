@@ -36,6 +36,8 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub use tasks::settle;
+
 /// What a caller holds of a run while it goes on.
 #[derive(Clone, Debug)]
 pub struct Control {

@@ -1,7 +1,12 @@
 //! The only place that starts tasks: a task ends when its owner lets go of it.
 
-use std::future::Future;
+use crate::connector::registry;
+use std::{future::Future, sync::LazyLock};
 use tokio::{runtime::Handle, task::JoinHandle};
+use tokio_util::task::TaskTracker;
+
+/// Tasks that have not ended yet, aborted ones included.
+static RUNNING: LazyLock<TaskTracker> = LazyLock::new(TaskTracker::new);
 
 /// A running task; dropping it aborts it.
 #[derive(Debug)]
@@ -15,5 +20,15 @@ impl<T> Drop for Task<T> {
 
 /// Starts `future` on `runtime`.
 pub fn start<T: Send + 'static>(runtime: &Handle, future: impl Future<Output = T> + Send + 'static) -> Task<T> {
-    Task(runtime.spawn(future))
+    Task(RUNNING.spawn_on(future, runtime))
+}
+
+/// Waits until the tasks of runs that are over have let go of their streams, and the stores have heard of it.
+///
+/// To be called before the runtime ends: it drops what is left of its tasks, and a server would go on with its queries.
+/// Only tasks without an owner may be left: one that is still wanted is waited for.
+pub async fn settle() {
+    RUNNING.close();
+    RUNNING.wait().await;
+    registry::settle().await;
 }

@@ -1,7 +1,9 @@
 //! End-to-end tests: the built program against real servers and real files. Each case of the field is named by its id.
 
 mod commands;
+mod connect;
 mod files;
+mod frozen;
 mod harness;
 mod keys;
 mod large;
@@ -10,8 +12,12 @@ mod pairs;
 mod properties;
 mod ranges;
 mod readback;
+mod relations;
 mod running;
 mod schema;
+mod services;
+mod stopping;
 mod text;
 mod times;
+mod tls;
 mod types;

@@ -201,7 +201,18 @@ impl PostgresServer {
     /// # Errors
     /// When the files can't be written.
     pub fn enable_tls(&self) -> Result<PathBuf> {
-        let tls = Certificates::generate()?;
+        self.install_tls(&Certificates::generate()?)
+    }
+
+    /// Turns TLS on with a new certificate for `name` that is signed by itself, and gives the path of a copy (PEM).
+    ///
+    /// # Errors
+    /// When the files can't be written.
+    pub fn enable_tls_self_signed(&self, name: &str) -> Result<PathBuf> {
+        self.install_tls(&Certificates::self_signed(name)?)
+    }
+
+    fn install_tls(&self, tls: &Certificates) -> Result<PathBuf> {
         let authority = self.folder.path().join("authority.pem");
         fs::write(&authority, &tls.authority)?;
         for (name, text) in [("server.crt", &tls.certificate), ("server.key", &tls.key)] {
@@ -444,6 +455,15 @@ impl Certificates {
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
         let certificate = CertificateParams::new(names)?.signed_by(&key, &issuer)?;
         Ok(Self { authority: root.pem(), certificate: certificate.pem(), key: key.serialize_pem() })
+    }
+
+    /// As a server has it whose operator made one by `openssl req -x509`: an authority that signed but itself.
+    fn self_signed(name: &str) -> Result<Self> {
+        let key = KeyPair::generate()?;
+        let mut parameters = CertificateParams::new(vec![name.to_owned()])?;
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = parameters.self_signed(&key)?.pem();
+        Ok(Self { authority: certificate.clone(), certificate, key: key.serialize_pem() })
     }
 }
 

@@ -9,7 +9,7 @@ pub(super) mod plan;
 use super::{CompareArgs, printer::Printer, progress_bar::Display, signals};
 use crate::{
     config::{self, PartialRequest},
-    engine::Control,
+    engine::{self, Control},
     model::{ComparisonRequest, Error, ErrorKind, Result},
 };
 use std::{env, fs, io::Read as _, path::Path, sync::Arc};
@@ -50,6 +50,7 @@ where
     let signals = signals::watch(control.cancel.clone())?;
     let display = Display::start(Arc::clone(&control.progress), no_progress);
     let outcome = Box::pin(work(control)).await;
+    engine::settle().await;
     display.stop().await;
     let interrupted = signals.interrupted();
     match outcome {

@@ -44,9 +44,12 @@ SET timezone = 'UTC'; SET datestyle = 'ISO, YMD'; SET intervalstyle = 'postgres'
 SET client_encoding = 'UTF8'; SET bytea_output = 'hex'; SET row_security = off; SET statement_timeout = 0; \
 SET idle_in_transaction_session_timeout = 0; SET default_transaction_read_only = on; \
 SET standard_conforming_strings = on; SET xmloption = 'content'; SET application_name = 'tieout'; ";
-/// Timeouts that only newer servers have.
+/// Settings that only newer servers have: timeouts off, and a look at the connection during long queries, so that those
+/// of a process that was killed end. Only Linux surely knows how to look, and other systems refuse the setting.
 const PINNED_WHERE_KNOWN: &str = "SELECT set_config(name, '0', false) FROM pg_settings \
-WHERE name IN ('idle_session_timeout', 'transaction_timeout')";
+WHERE name IN ('idle_session_timeout', 'transaction_timeout'); \
+SELECT set_config(name, '2s', false) FROM pg_settings \
+WHERE name = 'client_connection_check_interval' AND setting = '0' AND version() LIKE '%linux%'";
 
 /// A socket of either kind.
 pub(super) enum Transport {

@@ -370,7 +370,7 @@ fn build(
         user,
         passwords,
         database,
-        tls: tls_settings(&get, world, home)?,
+        tls: tls_settings(parameters.get("sslmode"), &get, world, home)?,
         connect_timeout,
         options: get("options").cloned(),
         channel_binding,
@@ -379,7 +379,9 @@ fn build(
     })
 }
 
+/// An empty mode is an unknown one, not the default: what asks for something must not end in less.
 fn tls_settings<'a>(
+    mode: Option<&String>,
     get: &impl Fn(&str) -> Option<&'a String>,
     world: &World<'_>,
     home: Option<&Path>,
@@ -391,7 +393,7 @@ fn tls_settings<'a>(
         Some(path) => Some(Roots::File(path.into())),
         None => own("root.crt").and_then(present).map(Roots::File),
     };
-    let mode = match get("sslmode") {
+    let mode = match mode {
         Some(mode) => TlsMode::parse(mode)?,
         None if roots == Some(Roots::System) => TlsMode::VerifyFull,
         None => TlsMode::Prefer,

@@ -74,6 +74,8 @@ impl Connector for PostgresConnector {
                 sql::check_fragment("query", query)?;
             }
             let control = Connection::open(&settings).await?;
+            // A caller that gives up must not leave a lock or a slow description behind on the server.
+            let guard = position::CancelOnDrop::new(&control)?;
             let target = schema::find(&control, &settings, request).await?;
             let display = target.display.clone();
             let frozen = async {
@@ -82,12 +84,18 @@ impl Connector for PostgresConnector {
                 Ok::<_, Error>((snapshot, position, relation))
             };
             let (snapshot, position, relation) = frozen.await.map_err(|error| error.in_table(display))?;
+            guard.defuse();
             let pool = Arc::new(Pool::new(settings, snapshot, control, workers)?);
             let table: Box<dyn FrozenTable> = Box::new(PostgresTable { pool, position, relation });
             Ok(table)
         }
         .boxed()
     }
+}
+
+/// Waits until the queries that were given up have been cancelled on their servers, for a few seconds at most.
+pub(super) async fn settle() {
+    position::settle().await;
 }
 
 struct PostgresTable {

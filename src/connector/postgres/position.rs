@@ -1,15 +1,67 @@
 //! The frozen position: one exported snapshot, and the connections that share it.
 
-use super::{connection::Connection, failure::failure, locator::Settings};
+use super::{
+    connection::{Canceller, Connection},
+    failure::failure,
+    locator::Settings,
+};
 use crate::model::{Error, ErrorKind, Exactness, Position, Result};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+    time::Duration,
+};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
 };
+use tokio_util::task::TaskTracker;
 
 /// Connections beyond one a worker: for the sample that finds splits, and for one read that ends while another starts.
 const SPARE_CONNECTIONS: usize = 2;
+
+/// How long a process that ends may wait for its cancel requests. One takes a round trip or two.
+const SETTLE_MAX: Duration = Duration::from_secs(3);
+
+/// Cancel requests under way. A runtime that ends drops its tasks, and the server would go on with the queries.
+static CANCELLING: LazyLock<TaskTracker> = LazyLock::new(TaskTracker::new);
+
+/// Waits until the queries that were given up have been cancelled, for three seconds at most.
+pub(super) async fn settle() {
+    CANCELLING.close();
+    if tokio::time::timeout(SETTLE_MAX, CANCELLING.wait()).await.is_err() {
+        tracing::debug!("cancelling queries took too long");
+    }
+}
+
+/// Cancels what a connection is doing when it is dropped, unless [`Self::defuse`] comes first.
+pub(super) struct CancelOnDrop {
+    canceller: Option<Canceller>,
+    runtime: Handle,
+}
+
+impl CancelOnDrop {
+    /// A guard of what `connection` does next.
+    pub(super) fn new(connection: &Connection) -> Result<Self> {
+        Ok(Self { canceller: Some(connection.canceller()), runtime: runtime()? })
+    }
+
+    /// The work is done.
+    pub(super) fn defuse(mut self) {
+        self.canceller = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(canceller) = self.canceller.take() {
+            CANCELLING.spawn_on(canceller.cancel(), &self.runtime);
+        }
+    }
+}
+
+fn runtime() -> Result<Handle> {
+    Handle::try_current().map_err(|_| Error::internal("freezing outside of the runtime"))
+}
 
 /// What is to be locked before the snapshot is taken.
 pub(super) enum Lock {
@@ -88,7 +140,7 @@ impl Pool {
     /// A pool around the control connection.
     pub(super) fn new(settings: Arc<Settings>, snapshot: String, control: Connection, workers: usize) -> Result<Self> {
         let permits = workers.max(1).saturating_add(SPARE_CONNECTIONS).min(Semaphore::MAX_PERMITS);
-        let runtime = Handle::try_current().map_err(|_| Error::internal("freezing outside of the runtime"))?;
+        let runtime = runtime()?;
         Ok(Self {
             settings,
             snapshot,
@@ -164,10 +216,11 @@ impl Drop for Lease {
         let Some(connection) = self.connection.take() else { return };
         let permit = self.permit.take();
         let canceller = connection.canceller();
-        self.pool.runtime.spawn(async move {
+        let work = async move {
             canceller.cancel().await;
             drop(connection);
             drop(permit);
-        });
+        };
+        CANCELLING.spawn_on(work, &self.pool.runtime);
     }
 }
