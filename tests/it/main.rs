@@ -3,6 +3,7 @@
 mod files;
 mod harness;
 mod keys;
+mod mended;
 mod numbers;
 mod running;
 mod schema;

@@ -1,0 +1,67 @@
+//! Faults that once gave a wrong answer: none may come back.
+
+use crate::harness::{Desk, Postgres};
+
+/// Rows that make `--ranges 4` cut: keys 1 to 100 and, in the table `s` alone, one NULL key.
+fn null_behind_not_null(postgres: &Postgres) {
+    postgres.sql(
+        "CREATE TABLE s (k int, v int); CREATE INDEX ON s (k); CREATE TABLE k (LIKE s INCLUDING ALL);
+         INSERT INTO s SELECT g, g FROM generate_series(1, 100) g; INSERT INTO k SELECT * FROM s;
+         INSERT INTO s VALUES (NULL, 7);
+         ALTER TABLE k ALTER k SET NOT NULL;
+         UPDATE pg_attribute SET attnotnull = true WHERE attrelid = 's'::regclass AND attname = 'k'",
+    );
+}
+
+#[test]
+fn null_keys_behind_a_false_not_null_are_never_lost() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    null_behind_not_null(&postgres);
+    let arguments = [&*postgres.table("s"), &*postgres.table("k"), "-k", "k", "--ranges", "4"];
+    desk.diff(&arguments).assert_refused(&["NOT NULL", "--sort local"]);
+    let mut local = arguments.to_vec();
+    local.extend(["--sort", "local"]);
+    desk.diff(&local).assert_counts(1, 0, 0);
+}
+
+#[test]
+fn null_in_a_later_key_column_behind_a_false_not_null_is_never_lost() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    postgres.sql(
+        "CREATE TABLE s (a int, b int, v int); CREATE INDEX ON s (a, b); CREATE TABLE k (LIKE s INCLUDING ALL);
+         INSERT INTO s SELECT 5, g, g FROM generate_series(1, 100) g; INSERT INTO k SELECT * FROM s;
+         INSERT INTO s VALUES (5, NULL, 7);
+         ALTER TABLE k ALTER a SET NOT NULL, ALTER b SET NOT NULL;
+         UPDATE pg_attribute SET attnotnull = true WHERE attrelid = 's'::regclass AND attname IN ('a', 'b')",
+    );
+    let arguments = [&*postgres.table("s"), &*postgres.table("k"), "-k", "a", "-k", "b", "--ranges", "4"];
+    desk.diff(&arguments).assert_refused(&["NOT NULL", "column b"]);
+}
+
+#[test]
+fn a_constraint_that_was_never_validated_is_no_not_null() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    null_behind_not_null(&postgres);
+    // What PostgreSQL 18 makes of `ADD CONSTRAINT ... NOT NULL k NOT VALID`; older servers take it by hand.
+    postgres.sql(
+        "INSERT INTO pg_constraint SELECT (jsonb_populate_record(c, jsonb_build_object('oid', 4000000000, 'conname', \
+         's_k_not_null', 'contype', 'n', 'convalidated', false, 'conrelid', 's'::regclass::oid, 'contypid', 0, \
+         'conindid', 0, 'conkey', ARRAY[1], 'connoinherit', false))).* \
+         FROM pg_constraint c WHERE contype = 'c' LIMIT 1",
+    );
+    let outcome = desk.diff(&[&postgres.table("s"), &postgres.table("k"), "-k", "k", "--ranges", "4"]);
+    outcome.assert_counts(1, 0, 0);
+}
+
+#[test]
+fn not_null_of_a_parent_says_nothing_of_its_children() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    postgres.sql(
+        "CREATE TABLE s (k int NOT NULL, v int); CREATE TABLE child () INHERITS (s);
+         ALTER TABLE child ALTER k DROP NOT NULL; INSERT INTO child VALUES (NULL, 7), (1, 1);
+         CREATE TABLE k (k int, v int); INSERT INTO k VALUES (NULL, 7), (1, 1)",
+    );
+    for sort in ["auto", "server", "local"] {
+        desk.diff(&[&postgres.table("s"), &postgres.table("k"), "-k", "k", "--sort", sort]).assert_counts(0, 0, 0);
+    }
+}
