@@ -1,7 +1,7 @@
 //! What the writer knows of each field before the first row: its target, and what that means for every typed call.
 
 use super::{
-    json, temporal, text,
+    float, json, temporal, text,
     value::{kind_of, mismatch, write_value},
 };
 use crate::model::{
@@ -122,6 +122,7 @@ impl Field {
             return json::write(out, &json::parse(value, json::Duplicates::LastWins)?, 0);
         }
         let parsed = match (canonical, &self.zone) {
+            (CanonicalType::Float, _) => Value::Float(float::parse_bits(value, self.target.parse_float_bits)?),
             (CanonicalType::Instant, Some(_)) => match text::parse(&CanonicalType::Timestamp, value) {
                 Ok(Value::Timestamp(local)) => Value::Instant(self.in_zone(local)?),
                 _ => text::parse(canonical, value)?,

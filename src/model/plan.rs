@@ -101,6 +101,9 @@ pub struct FieldTarget {
     pub zone: Option<String>,
     /// Folding that is applied to a key part.
     pub key_fold: TextFold,
+    /// Width in bits (16, 32 or 64) of the floats that text parsed as a float stands for: that of the partner's. 0.1
+    /// of 32 bits is another value than 0.1 of 64 bits, and the text of both is `0.1`.
+    pub parse_float_bits: u8,
 }
 
 /// A column that a connector must deliver.

@@ -204,6 +204,10 @@ impl<'a> Planner<'a> {
                     strip_pad: column.logical == LogicalType::Char,
                     zone: meeting.zone.get(side).clone(),
                     key_fold,
+                    parse_float_bits: match columns.get(side.other()).logical {
+                        LogicalType::Float { bits } => bits,
+                        _ => 64,
+                    },
                 },
             }
         });

@@ -1,6 +1,6 @@
 //! Faults that once gave a wrong answer: none may come back.
 
-use crate::harness::{Desk, Postgres};
+use crate::harness::{Desk, Postgres, two_tables};
 
 /// Rows that make `--ranges 4` cut: keys 1 to 100 and, in the table `s` alone, one NULL key.
 fn null_behind_not_null(postgres: &Postgres) {
@@ -64,4 +64,23 @@ fn not_null_of_a_parent_says_nothing_of_its_children() {
     for sort in ["auto", "server", "local"] {
         desk.diff(&[&postgres.table("s"), &postgres.table("k"), "-k", "k", "--sort", sort]).assert_counts(0, 0, 0);
     }
+}
+
+#[test]
+fn a_real_column_equals_its_own_text() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    let rows = "(1,0.1),(2,-3.4028235e38),(3,1e-45),(4,16777216),(5,0),(6,'NaN'),(7,'-Infinity'),(8,1.1754944e-38)";
+    two_tables(&postgres, "id int PRIMARY KEY, f real", rows, "");
+    // What COPY (FORMAT csv) writes for these rows.
+    let csv = "id,f\n1,0.1\n2,-3.4028235e+38\n3,1e-45\n4,1.6777216e+07\n5,0\n6,NaN\n7,-Infinity\n8,1.1754944e-38\n";
+    let copy = desk.file("k.csv", csv);
+    desk.diff(&[&postgres.table("s"), &copy]).assert_counts(0, 0, 0);
+    desk.diff(&[&copy, &postgres.table("s")]).assert_counts(0, 0, 0);
+    let lines = desk.file("k.jsonl", "{\"id\":1,\"f\":0.1}\n{\"id\":2,\"f\":0.25}\n");
+    postgres.sql("DELETE FROM s WHERE id > 2");
+    desk.diff(&[&postgres.table("s"), &lines]).assert_counts(0, 0, 1);
+    postgres.sql("CREATE TABLE t (id int PRIMARY KEY, f text); INSERT INTO t VALUES (1, '0.1'), (2, '-3.4028235e38')");
+    desk.diff(&[&postgres.table("s"), &postgres.table("t"), "--cast", "f=float"]).assert_counts(0, 0, 0);
+    let long = desk.file("long.csv", "id,f\n1,0.1000000015\n");
+    desk.diff(&[&postgres.table("s"), &long]).assert_refused(&["digits", "column f"]);
 }
