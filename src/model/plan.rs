@@ -95,7 +95,7 @@ pub struct FieldTarget {
     pub canonical: CanonicalType,
     /// How to get there.
     pub conversion: Conversion,
-    /// Strip pad blanks (a CHAR column).
+    /// Strip pad blanks (a CHAR column, or untyped text beside one).
     pub strip_pad: bool,
     /// IANA zone for a zoneless timestamp that is paired with an instant.
     pub zone: Option<String>,

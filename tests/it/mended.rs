@@ -84,3 +84,15 @@ fn a_real_column_equals_its_own_text() {
     let long = desk.file("long.csv", "id,f\n1,0.1000000015\n");
     desk.diff(&[&postgres.table("s"), &long]).assert_refused(&["digits", "column f"]);
 }
+
+#[test]
+fn a_padded_char_column_equals_its_own_text() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    two_tables(&postgres, "id char(4) PRIMARY KEY, c char(3), v varchar(3)", "('a','x','y '),('b','','z')", "");
+    let copy = desk.file("k.csv", "id,c,v\na   ,x  ,\"y \"\nb   ,\"   \",z\n");
+    desk.diff(&[&postgres.table("s"), &copy]).assert_counts(0, 0, 0);
+    desk.diff(&[&copy, &postgres.table("s"), "--sort", "server"]).assert_counts(0, 0, 0);
+    // What is not declared as padded keeps its blanks.
+    let trimmed = desk.file("t.csv", "id,c,v\na,x,y\nb,\"\",z\n");
+    desk.diff(&[&postgres.table("s"), &trimmed]).assert_counts(0, 0, 1);
+}
