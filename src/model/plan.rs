@@ -14,12 +14,12 @@ pub enum Conversion {
     Render,
 }
 
-/// Declared folding of text (`trim`, `case`, `unicode`).
+/// Declared folding of text (`trim`, `case`, `unicode`), applied in the order of the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextFold {
     /// Blanks (U+0020) at the end are removed.
     pub trim_end: bool,
-    /// Unicode simple lower casing.
+    /// Unicode full lower casing of each character on its own; no locale, no final sigma.
     pub fold_case: bool,
     /// Unicode normalisation form C.
     pub nfc: bool,

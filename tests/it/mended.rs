@@ -96,3 +96,15 @@ fn a_padded_char_column_equals_its_own_text() {
     let trimmed = desk.file("t.csv", "id,c,v\na,x,y\nb,\"\",z\n");
     desk.diff(&[&postgres.table("s"), &trimmed]).assert_counts(0, 0, 1);
 }
+
+#[test]
+fn keys_fold_as_values_do() {
+    let desk = Desk::new();
+    // The lower case of U+0130 has two characters.
+    let source = desk.file("s.csv", "k,v\n\u{130},1\nA,2\n");
+    let sink = desk.file("k.csv", "k,v\ni\u{307},1\na,2\n");
+    let fold = ["-k", "k", "--option", "k.case=fold"];
+    desk.diff(&[&[&*source, &*sink], &fold[..]].concat()).assert_counts(0, 0, 0);
+    let plain = desk.file("plain.csv", "k,v\ni,1\na,2\n");
+    desk.diff(&[&[&*source, &*plain], &fold[..]].concat()).assert_counts(1, 1, 0);
+}
