@@ -108,3 +108,16 @@ fn keys_fold_as_values_do() {
     let plain = desk.file("plain.csv", "k,v\ni,1\na,2\n");
     desk.diff(&[&[&*source, &*plain], &fold[..]].concat()).assert_counts(1, 1, 0);
 }
+
+#[test]
+fn filters_that_each_connection_answers_for_itself_are_refused() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    two_tables(&postgres, "id int PRIMARY KEY, t timestamptz", "(1,'2024-01-01')", "(1,'2024-01-01')");
+    let tables = [&*postgres.table("s"), &*postgres.table("k")];
+    desk.diff(&[&tables[..], &["-w", "t < now()"]].concat()).assert_refused(&["now", "literal"]);
+    desk.diff(&[&tables[..], &["--sink-where", "t < CURRENT_TIMESTAMP"]].concat())
+        .assert_refused(&["current_timestamp", "sink"]);
+    let query = "SELECT id, t FROM s WHERE random() < 2";
+    desk.diff(&[&tables[..], &["--source-query", query, "-k", "id"]].concat()).assert_refused(&["random", "query"]);
+    desk.diff(&[&tables[..], &["-w", "t < '2025-01-01'"]].concat()).assert_counts(0, 0, 0);
+}
