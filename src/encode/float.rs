@@ -2,6 +2,7 @@
 
 use super::number;
 use crate::model::{Decimal, Error, ErrorKind, Result};
+use std::str::FromStr;
 
 const QUIET_NAN: u64 = 0x7FF8_0000_0000_0000;
 const SIGN: u64 = 1 << 63;
@@ -155,10 +156,15 @@ pub(super) fn from_decimal(value: &Decimal) -> Result<f64> {
 
 /// The float nearest to a number; the parser of the standard library rounds correctly at any length.
 pub(super) fn nearest(value: &Decimal) -> Result<f64> {
+    nearest_of(value)
+}
+
+/// The float of type `F` nearest to a number.
+fn nearest_of<F: FromStr + From<f32>>(value: &Decimal) -> Result<F> {
     match value {
-        Decimal::NaN => Ok(f64::NAN),
-        Decimal::PositiveInfinity => Ok(f64::INFINITY),
-        Decimal::NegativeInfinity => Ok(f64::NEG_INFINITY),
+        Decimal::NaN => Ok(f32::NAN.into()),
+        Decimal::PositiveInfinity => Ok(f32::INFINITY.into()),
+        Decimal::NegativeInfinity => Ok(f32::NEG_INFINITY.into()),
         Decimal::Finite { negative, exponent, digits } => {
             let mut text = String::with_capacity(digits.len() * 2 + 16);
             text.push_str(if *negative { "-0." } else { "0." });
@@ -173,23 +179,67 @@ pub(super) fn nearest(value: &Decimal) -> Result<f64> {
     }
 }
 
-/// Most significant digits that a text of a double needs; a text of more digits must be the exact value.
-const SIGNIFICANT_DIGITS_MAX: usize = 17;
+/// The float of 16 bits nearest to a double. Rounding twice is as good as once here: no text of at most
+/// [`significant_max`] digits is so near to the middle of two such floats that its double is the middle, and longer
+/// texts must be exact.
+fn nearest_half(value: f64) -> f64 {
+    /// The largest float of 16 bits, and half a step: what lies at or above it is rounded to infinity.
+    const OVERFLOW: f64 = 65_520.0;
+    if !value.is_finite() || value == 0.0 {
+        return value;
+    }
+    if value.abs() >= OVERFLOW {
+        return f64::INFINITY.copysign(value);
+    }
+    // Powers of two, so that dividing and multiplying are exact. Below 2^-14 all steps are 2^-24.
+    let power = i32::try_from((value.to_bits() >> 52) & 0x7FF).unwrap_or(0) - 1023;
+    let step = f64::from(power.max(-14) - 10).exp2();
+    (value / step).round_ties_even() * step
+}
 
-/// Parses a float: the shortest text of a double (at most 17 significant digits), or its exact value.
+/// Most significant digits that the shortest text of a float of this width needs.
+const fn significant_max(bits: u8) -> usize {
+    match bits {
+        16 => 5,
+        32 => 9,
+        _ => 17,
+    }
+}
+
+/// Parses a double: its shortest text (at most 17 significant digits), or its exact value.
 ///
 /// # Errors
 /// `Value` if the text is not a number, lies beyond the floats, or has digits that a float cannot hold.
 pub(super) fn parse(text: &str) -> Result<f64> {
+    parse_bits(text, 64)
+}
+
+/// Parses a float of 16, 32 or 64 bits and widens it: its shortest text (at most 5, 9 or 17 significant digits), the
+/// shortest text of the double that it is widened to, or its exact value.
+///
+/// # Errors
+/// `Value` if the text is not a number, lies beyond the floats, or has digits that such a float cannot hold.
+pub(super) fn parse_bits(text: &str, bits: u8) -> Result<f64> {
     let decimal = number::parse(text)?;
-    let value = nearest(&decimal)?;
+    let double = nearest(&decimal)?;
+    let value = match bits {
+        16 => nearest_half(double),
+        32 => nearest_of::<f32>(&decimal)?.into(),
+        _ => double,
+    };
     if let Decimal::Finite { digits, .. } = &decimal {
         let beyond = value.is_infinite() || (value == 0.0 && !digits.is_empty());
         if beyond {
-            return Err(Error::new(ErrorKind::Value, "parsing text as float: it lies beyond the range of floats"));
+            let message = format!("parsing text as float: it lies beyond the range of floats of {bits} bits");
+            return Err(Error::new(ErrorKind::Value, message));
         }
-        if significant(digits) > SIGNIFICANT_DIGITS_MAX && to_decimal(value)? != decimal {
-            return Err(Error::new(ErrorKind::Value, "parsing text as float: it has more digits than a float holds"));
+        let number = significant(digits);
+        let shortest = number <= significant_max(bits);
+        #[expect(clippy::float_cmp, reason = "the same float is meant")]
+        let widened = number <= significant_max(64) && double == value;
+        if !shortest && !widened && to_decimal(value)? != decimal {
+            let message = format!("parsing text as float: it has more digits than a float of {bits} bits holds");
+            return Err(Error::new(ErrorKind::Value, message));
         }
     }
     Ok(fold(value))
@@ -213,5 +263,39 @@ pub(super) fn render(value: f64) -> String {
         format!("{value:e}")
     } else {
         format!("{value}")
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, clippy::float_cmp, reason = "a failed step is a failed test, and floats are exact")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_narrow_floats_is_read_at_their_width() {
+        assert_eq!(parse_bits("0.1", 64).unwrap(), 0.1);
+        assert_eq!(parse_bits("0.1", 32).unwrap(), 0.100_000_001_490_116_12);
+        assert_eq!(parse_bits("16777217", 32).unwrap(), 16_777_216.0);
+        assert_eq!(parse_bits("3.4028235e38", 32).unwrap(), f64::from(f32::MAX));
+        assert_eq!(parse_bits("1e-45", 32).unwrap(), f64::from(f32::from_bits(1)));
+        // The text of the double that it is widened to, and its exact value.
+        assert_eq!(parse_bits("0.10000000149011612", 32).unwrap(), 0.100_000_001_490_116_12);
+        assert_eq!(parse_bits("0.100000001490116119384765625", 32).unwrap(), 0.100_000_001_490_116_12);
+        for text in ["0.1000000015", "0.10000000149011613", "1e39", "1e-46"] {
+            assert_eq!(parse_bits(text, 32).unwrap_err().kind(), ErrorKind::Value, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_of_half_floats() {
+        assert_eq!(parse_bits("0.1", 16).unwrap(), 0.099_975_585_937_5);
+        assert_eq!(parse_bits("65504", 16).unwrap(), 65_504.0);
+        assert_eq!(parse_bits("6e-8", 16).unwrap(), 2.0_f64.powi(-24));
+        assert_eq!(parse_bits("2049", 16).unwrap(), 2048.0);
+        assert_eq!(parse_bits("-2051", 16).unwrap(), -2052.0);
+        assert_eq!(parse_bits("-Infinity", 16).unwrap(), f64::NEG_INFINITY);
+        for text in ["0.100001", "65520", "2e-8"] {
+            assert_eq!(parse_bits(text, 16).unwrap_err().kind(), ErrorKind::Value, "{text}");
+        }
     }
 }

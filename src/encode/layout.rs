@@ -1,18 +1,18 @@
 //! What the writer knows of each field before the first row: its target, and what that means for every typed call.
 
 use super::{
+    float,
+    fold::fold_text,
     json, temporal, text,
     value::{kind_of, mismatch, write_value},
 };
 use crate::model::{
-    CanonicalType, Conversion, Error, ErrorKind, FieldTarget, Projected, Projection, Result, TextFold, TimestampValue,
-    Value,
+    CanonicalType, Conversion, Error, ErrorKind, FieldTarget, Projected, Projection, Result, TimestampValue, Value,
 };
 use jiff::{
     civil,
     tz::{AmbiguousOffset, TimeZone},
 };
-use unicode_normalization::UnicodeNormalization;
 
 /// What the fields of a side's rows are and how they are written; made once from a [`Projection`].
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Field {
         if !self.is_key || fold.is_none() {
             out.extend_from_slice(value.as_bytes());
         } else {
-            out.extend_from_slice(fold_text(value, fold).as_bytes());
+            out.extend_from_slice(fold_text(fold, value).as_bytes());
         }
     }
 
@@ -122,6 +122,7 @@ impl Field {
             return json::write(out, &json::parse(value, json::Duplicates::LastWins)?, 0);
         }
         let parsed = match (canonical, &self.zone) {
+            (CanonicalType::Float, _) => Value::Float(float::parse_bits(value, self.target.parse_float_bits)?),
             (CanonicalType::Instant, Some(_)) => match text::parse(&CanonicalType::Timestamp, value) {
                 Ok(Value::Timestamp(local)) => Value::Instant(self.in_zone(local)?),
                 _ => text::parse(canonical, value)?,
@@ -213,20 +214,4 @@ fn find_zone(name: &str) -> Result<TimeZone> {
             .hint("use an IANA name such as Europe/Berlin or UTC")
             .caused_by(error)
     })
-}
-
-/// Text after the declared folding: normalised, lower case, without blanks at the end.
-fn fold_text(value: &str, fold: TextFold) -> String {
-    let mut folded: String = if fold.nfc { value.nfc().collect() } else { value.to_owned() };
-    if fold.fold_case {
-        // The first character of the full mapping is the simple mapping.
-        folded = folded.chars().filter_map(|character| character.to_lowercase().next()).collect();
-        if fold.nfc {
-            folded = folded.nfc().collect();
-        }
-    }
-    if fold.trim_end {
-        folded.truncate(folded.trim_end_matches(' ').len());
-    }
-    folded
 }

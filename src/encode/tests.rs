@@ -12,7 +12,14 @@ use proptest::prelude::*;
 use std::cmp::Ordering;
 
 fn target(canonical: CanonicalType, conversion: Conversion) -> FieldTarget {
-    FieldTarget { canonical, conversion, strip_pad: false, zone: None, key_fold: TextFold::default() }
+    FieldTarget {
+        canonical,
+        conversion,
+        strip_pad: false,
+        zone: None,
+        key_fold: TextFold::default(),
+        parse_float_bits: 64,
+    }
 }
 
 fn projected(target: FieldTarget) -> Projected {

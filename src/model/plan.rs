@@ -14,12 +14,12 @@ pub enum Conversion {
     Render,
 }
 
-/// Declared folding of text (`trim`, `case`, `unicode`).
+/// Declared folding of text (`trim`, `case`, `unicode`), applied in the order of the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextFold {
     /// Blanks (U+0020) at the end are removed.
     pub trim_end: bool,
-    /// Unicode simple lower casing.
+    /// Unicode full lower casing of each character on its own; no locale, no final sigma.
     pub fold_case: bool,
     /// Unicode normalisation form C.
     pub nfc: bool,
@@ -95,12 +95,15 @@ pub struct FieldTarget {
     pub canonical: CanonicalType,
     /// How to get there.
     pub conversion: Conversion,
-    /// Strip pad blanks (a CHAR column).
+    /// Strip pad blanks (a CHAR column, or untyped text beside one).
     pub strip_pad: bool,
     /// IANA zone for a zoneless timestamp that is paired with an instant.
     pub zone: Option<String>,
     /// Folding that is applied to a key part.
     pub key_fold: TextFold,
+    /// Width in bits (16, 32 or 64) of the floats that text parsed as a float stands for: that of the partner's. 0.1
+    /// of 32 bits is another value than 0.1 of 64 bits, and the text of both is `0.1`.
+    pub parse_float_bits: u8,
 }
 
 /// A column that a connector must deliver.

@@ -198,9 +198,16 @@ impl<'a> Planner<'a> {
                 target: FieldTarget {
                     canonical: meeting.canonical.clone(),
                     conversion: cast.conversion,
-                    strip_pad: column.logical == LogicalType::Char,
+                    // Untyped text beside a char column is its pad and all: that is how COPY writes it.
+                    strip_pad: column.logical == LogicalType::Char
+                        || (column.logical == LogicalType::Untyped
+                            && columns.get(side.other()).logical == LogicalType::Char),
                     zone: meeting.zone.get(side).clone(),
                     key_fold,
+                    parse_float_bits: match columns.get(side.other()).logical {
+                        LogicalType::Float { bits } => bits,
+                        _ => 64,
+                    },
                 },
             }
         });

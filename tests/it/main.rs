@@ -7,6 +7,7 @@ mod frozen;
 mod harness;
 mod keys;
 mod large;
+mod mended;
 mod numbers;
 mod pairs;
 mod properties;

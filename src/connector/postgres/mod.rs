@@ -148,11 +148,16 @@ impl FrozenTable for PostgresTable {
 
     fn stream(&self, projection: &Arc<Projection>, read: &Read) -> RowStream {
         let display = self.relation.schema.display.clone();
-        let prepared = self.sql(projection, read).and_then(|sql| Ok((sql, self.fields(projection)?)));
+        let prepared = self.sql(projection, read).and_then(|sql| {
+            let guards = predicate::guards(&self.relation, projection, &read.range)?;
+            Ok((sql, guards, self.fields(projection)?))
+        });
         match prepared {
-            Ok((sql, fields)) => stream::rows(Arc::clone(&self.pool), sql, fields, read.batch_bytes_max)
-                .map(move |batch| batch.map_err(|error| error.in_table(display.as_str())))
-                .boxed(),
+            Ok((sql, guards, fields)) => {
+                stream::rows(Arc::clone(&self.pool), sql, guards, fields, read.batch_bytes_max)
+                    .map(move |batch| batch.map_err(|error| error.in_table(display.as_str())))
+                    .boxed()
+            }
             Err(error) => streams::once(async move { Err(error.in_table(display)) }).boxed(),
         }
     }
@@ -161,7 +166,8 @@ impl FrozenTable for PostgresTable {
         async move {
             let key = Arc::new(Projection { side: projection.side, key: projection.key.clone(), row: Vec::new() });
             let Some(sql) = splits::sample_sql(&self.relation, &key, parts)? else { return Ok(Vec::new()) };
-            let rows = stream::rows(Arc::clone(&self.pool), sql, self.fields(&key)?, splits::SAMPLE_BATCH_BYTES);
+            let fields = self.fields(&key)?;
+            let rows = stream::rows(Arc::clone(&self.pool), sql, Vec::new(), fields, splits::SAMPLE_BATCH_BYTES);
             splits::cuts(rows, &key, parts).await
         }
         .map(|cuts| cuts.map_err(|error: Error| error.in_table(self.relation.schema.display.as_str())))

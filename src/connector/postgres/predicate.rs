@@ -158,6 +158,50 @@ pub(super) fn range(relation: &Relation, projection: &Projection, range: &KeyRan
     Ok((!parts.is_empty()).then(|| parts.join(" AND ")))
 }
 
+/// A query that proves that a range predicate loses no row.
+///
+/// Where the catalog says NOT NULL, range predicates and `ORDER BY` are written without NULLs, since these would cost the
+/// index. The catalog may be wrong (constraints that were never validated, edited catalogs, damage), and a row whose
+/// key holds NULL would then be in no range and never be read. `EXISTS (... k IS NULL)` proves nothing: servers since
+/// `PostgreSQL` 17 answer it from the catalog. But NULL has a place in an index in any case, the end. So the last value
+/// is asked for, which costs one descent of the index that the range is read by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Guard {
+    /// The column that must not hold NULL.
+    pub(super) column: String,
+    /// Returns no row, or one whose only field is NULL if the column holds NULL.
+    pub(super) sql: String,
+}
+
+/// What must be asked before `range` is read. All ranges of a run together cover every place where NULL could hide.
+pub(super) fn guards(relation: &Relation, projection: &Projection, range: &KeyRange) -> Result<Vec<Guard>> {
+    let Some(upper) = &range.upper else { return Ok(Vec::new()) };
+    let parts = compared(relation, projection, upper)?;
+    let columns: Vec<&str> = projection.key.iter().map(|projected| projected.name.as_str()).collect();
+    Ok(guards_of(&parts, &columns, &relation.source.from, range.lower.is_none()))
+}
+
+/// A comparison with the bound is NULL where a column is NULL and all columns before it equal the bound: that is where
+/// to look. The leading column has no columns before it, so that once a run (the `first` range) is enough.
+fn guards_of(parts: &[Compared], columns: &[&str], from: &str, first: bool) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    let mut prefix: Vec<String> = Vec::new();
+    for (part, column) in parts.iter().zip(columns) {
+        if !part.nullable && (first || !prefix.is_empty()) {
+            let condition = if prefix.is_empty() { String::new() } else { format!(" WHERE {}", prefix.join(" AND ")) };
+            let expression = &part.expression;
+            let sql = format!("SELECT ({expression})::text FROM {from}{condition} ORDER BY {expression} DESC LIMIT 1");
+            guards.push(Guard { column: (*column).to_owned(), sql });
+        }
+        let equal = part.equal();
+        if equal == FALSE {
+            break;
+        }
+        prefix.push(equal);
+    }
+    guards
+}
+
 fn compared(relation: &Relation, projection: &Projection, key: &[u8]) -> Result<Vec<Compared>> {
     let types: Vec<CanonicalType> = projection.key.iter().map(|part| part.target.canonical.clone()).collect();
     let values = decode_key(&types, key)?;

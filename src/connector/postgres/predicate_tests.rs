@@ -41,6 +41,22 @@ fn bounds_of_nullable_columns_are_spelt_out() {
 }
 
 #[test]
+fn guards_look_where_null_would_fall_out_of_every_range() {
+    let guard = |column: &str, sql: &str| Guard { column: column.to_owned(), sql: sql.to_owned() };
+    let two = [compared_of("a", false, exact("1")), compared_of("b", false, exact("2"))];
+    let last_a = guard("a", "SELECT (a)::text FROM t ORDER BY a DESC LIMIT 1");
+    let last_b = guard("b", "SELECT (b)::text FROM t WHERE a = 1 ORDER BY b DESC LIMIT 1");
+    assert_eq!(guards_of(&two, &["a", "b"], "t", true), [last_a.clone(), last_b.clone()]);
+    assert_eq!(guards_of(&two, &["a", "b"], "t", false), [last_b]);
+    // Predicates of nullable columns speak of NULL themselves; where a bound lies between values, nothing equals it.
+    let nullable = [compared_of("a", true, Part::Null), compared_of("b", false, exact("2"))];
+    let beside_null = guard("b", "SELECT (b)::text FROM t WHERE a IS NULL ORDER BY b DESC LIMIT 1");
+    assert_eq!(guards_of(&nullable, &["a", "b"], "t", true), [beside_null]);
+    let above = [compared_of("a", false, Part::Above("1".to_owned())), compared_of("b", false, exact("2"))];
+    assert_eq!(guards_of(&above, &["a", "b"], "t", true), [last_a]);
+}
+
+#[test]
 fn bounds_that_a_column_cannot_hold() {
     let above = [compared_of("a", false, Part::Above("1".to_owned()))];
     assert_eq!((bound(&above, true), bound(&above, false)), ("a >= 1".to_owned(), "a < 1".to_owned()));

@@ -219,27 +219,29 @@ async fn describe_table(control: &Connection, table: &Table, filter: Option<Stri
     }
     let rows = query(
         control,
-        "SELECT attnum, attname::text, atttypid, atttypmod, attnotnull, attcollation FROM pg_attribute \
-         WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+        "SELECT attnum, attname::text, atttypid, atttypmod, attnotnull AND NOT EXISTS (SELECT FROM pg_constraint c \
+         WHERE c.conrelid = attrelid AND c.contype = 'n' AND NOT c.convalidated AND attnum = ANY (c.conkey)), \
+         attcollation FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
         &[&table.oid],
     )
     .await?;
+    // A parent's indexes and constraints say nothing of the rows of tables that inherit from it, and nobody enforces
+    // those of a foreign table.
+    let parent = query(control, "SELECT FROM pg_inherits WHERE inhparent = $1 LIMIT 1", &[&table.oid]).await?;
+    let inherited = table.kind == b'r' && !parent.is_empty();
+    let enforced = !inherited && !table.foreign;
     let mut columns = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut column = Described::new(&get::<String>(row, 1)?, get(row, 2)?, get(row, 3)?);
         column.attnum = get(row, 0)?;
-        column.nullable = !get::<bool>(row, 4)?;
+        column.nullable = !(enforced && get::<bool>(row, 4)?);
         column.collation = get(row, 5)?;
         columns.push(column);
     }
     TypeCatalog::load(control, &columns).await?.complete(control, &mut columns).await?;
     let mut schema = schema_of(&columns);
     let pages = estimates(control, table, &mut schema).await?;
-    // A parent's indexes say nothing of the rows of tables that inherit from it.
-    let parent = query(control, "SELECT FROM pg_inherits WHERE inhparent = $1 LIMIT 1", &[&table.oid]).await?;
-    let inherited = table.kind == b'r' && !parent.is_empty();
-    let indexes =
-        if inherited || table.foreign { Vec::new() } else { indexes(control, table, &columns, &mut schema).await? };
+    let indexes = if enforced { indexes(control, table, &columns, &mut schema).await? } else { Vec::new() };
     Ok(Relation {
         schema,
         source: RowSource {

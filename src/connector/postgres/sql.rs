@@ -14,7 +14,34 @@ pub(super) fn literal(text: &str) -> String {
     escape_literal(text)
 }
 
-/// Checks that SQL of the user is one piece: no unquoted semicolon, no parenthesis that closes what it did not open.
+/// Words that every connection would answer for itself.
+const MOVING_WORDS: &[&str] = &["current_timestamp", "current_date", "current_time", "localtimestamp", "localtime"];
+/// The same for functions.
+const MOVING_FUNCTIONS: &[&str] = &[
+    "now",
+    "clock_timestamp",
+    "statement_timestamp",
+    "transaction_timestamp",
+    "timeofday",
+    "random",
+    "random_normal",
+    "gen_random_uuid",
+];
+
+/// The word at the start of `rest`, if it is one whose value differs between connections or calls. `after` is the byte
+/// before it: behind a point, it is a column unless it is called.
+fn moving(word: &str, rest: &str, after: Option<u8>) -> Option<&'static str> {
+    let is = |list: &[&'static str]| list.iter().find(|moving| moving.eq_ignore_ascii_case(word)).copied();
+    if after != Some(b'.')
+        && let Some(found) = is(MOVING_WORDS)
+    {
+        return Some(found);
+    }
+    is(MOVING_FUNCTIONS).filter(|_| rest[word.len()..].trim_start().starts_with('('))
+}
+
+/// Checks that SQL of the user is one piece: no unquoted semicolon, no parenthesis that closes what it did not open;
+/// and that it means the same on each connection: no clock, no chance.
 ///
 /// # Errors
 /// `Config`.
@@ -54,6 +81,15 @@ pub(super) fn check_fragment(what: &str, sql: &str) -> Result<()> {
                     None => return wrong("a dollar quote is not closed"),
                 },
             },
+            _ if is_name(byte) => {
+                let end = bytes[at..].iter().position(|byte| !is_name(*byte)).map_or(sql.len(), |length| at + length);
+                let before = at.checked_sub(1).map(|before| bytes[before]);
+                if let Some(word) = moving(&sql[at..end], rest, before) {
+                    let problem = format!("{word} differs between the connections that share the work");
+                    return wrong(&problem).map_err(|error| error.hint("write the value out as a literal"));
+                }
+                end
+            }
             _ => at + 1,
         };
         while !sql.is_char_boundary(at) {
@@ -136,6 +172,16 @@ mod tests {
             "a = 'it''s;'",
         ] {
             assert!(check_fragment("filter", good).is_ok(), "{good}");
+        }
+        for good in
+            ["now = 1", "a = 'now()'", "t.current_date > 1", "renow(a)", "\"random\"(1)", "nowhere", "-- now()\n a"]
+        {
+            assert!(check_fragment("filter", good).is_ok(), "{good}");
+        }
+        for bad in
+            ["a < now()", "a < pg_catalog.NOW ()", "a<Current_Date", "LOCALTIME > a", "random()<0.1", "a=1 or now()>b"]
+        {
+            assert!(check_fragment("filter", bad).is_err(), "{bad}");
         }
         for bad in ["a; drop", "a) or (b", "(a", "a = 'x", "/* a", "$x$ a", "a = '\\'; x"] {
             assert!(check_fragment("filter", bad).is_err(), "{bad}");

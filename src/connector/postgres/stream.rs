@@ -5,6 +5,7 @@ use super::{
     decode::put,
     failure::failure,
     position::{Lease, Pool},
+    predicate::Guard,
     types::Wire,
 };
 use crate::{
@@ -72,7 +73,7 @@ fn cut() -> Error {
 
 /// What a stream is doing.
 enum State {
-    Start { pool: Arc<Pool>, sql: String },
+    Start { pool: Arc<Pool>, sql: String, guards: Vec<Guard> },
     Reading(Box<Reading>),
     Done,
 }
@@ -84,17 +85,26 @@ struct Reading {
     parser: CopyParser,
 }
 
-/// Starts nothing yet: the query is sent when the stream is first polled.
-pub(super) fn rows(pool: Arc<Pool>, sql: String, fields: Arc<[Field]>, batch_bytes_max: usize) -> RowStream {
-    let state = State::Start { pool, sql };
+/// Starts nothing yet: the guards are asked and the query is sent when the stream is first polled.
+pub(super) fn rows(
+    pool: Arc<Pool>,
+    sql: String,
+    guards: Vec<Guard>,
+    fields: Arc<[Field]>,
+    batch_bytes_max: usize,
+) -> RowStream {
+    let state = State::Start { pool, sql, guards };
     stream::try_unfold(state, move |state| {
         let fields = Arc::clone(&fields);
         async move {
             let reading = match state {
                 State::Done => return Ok(None),
                 State::Reading(reading) => reading,
-                State::Start { pool, sql } => {
+                State::Start { pool, sql, guards } => {
                     let lease = pool.lease().await?;
+                    for guard in &guards {
+                        ask(&lease, guard).await?;
+                    }
                     let copy =
                         lease.connection()?.client.copy_out(&sql).await.map_err(|error| failure(DOING, &error))?;
                     let parser = CopyParser::new(fields.len(), ROW_BYTES_MAX);
@@ -105,6 +115,22 @@ pub(super) fn rows(pool: Arc<Pool>, sql: String, fields: Arc<[Field]>, batch_byt
         }
     })
     .boxed()
+}
+
+/// Refuses a column that holds NULL although the catalog says NOT NULL.
+async fn ask(lease: &Lease, guard: &Guard) -> Result<()> {
+    let failed = |error| failure(DOING, &error);
+    let row = lease.connection()?.client.query_opt(&guard.sql, &[]).await.map_err(failed)?;
+    let Some(row) = row else { return Ok(()) };
+    match row.try_get::<_, Option<String>>(0).map_err(failed)? {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorKind::Schema,
+            "reading a range: the key column is NOT NULL in the catalog, but holds NULL, so that ranges would lose rows",
+        )
+        .in_column(guard.column.as_str())
+        .hint("repair the table, or read this side once with --sort local")),
+    }
 }
 
 async fn next(

@@ -61,6 +61,7 @@ pub(super) fn projection(table: &dyn FrozenTable, key: &[&str], wanted: &[(&str,
                 strip_pad: false,
                 zone: None,
                 key_fold: TextFold::default(),
+                parse_float_bits: 64,
             },
         }
     };
