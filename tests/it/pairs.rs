@@ -34,9 +34,10 @@ fn equal_then_each_changed(desk: &Desk, postgres: &Postgres, cells: &[Cell], sin
     let outcome = desk.diff(&args);
     outcome.assert_counts(0, 0, 0);
     assert_eq!(outcome.document()["counts"]["matched"], cells.len() + 1);
-    for (index, (name, sql, _, changed)) in cells.iter().enumerate() {
-        postgres.sql(&format!("UPDATE s SET \"{name}\" = {}::{sql} WHERE id = {}", literal(changed), index + 1));
-    }
+    let updates = cells.iter().enumerate().map(|(index, (name, sql, _, changed))| {
+        format!("UPDATE s SET \"{name}\" = {}::{sql} WHERE id = {};", literal(changed), index + 1)
+    });
+    postgres.sql(&updates.collect::<String>());
     let outcome = desk.diff(&args);
     let found = desk.python(&format!(
         "for r in duckdb.sql(\"SELECT key.id, changed_columns FROM '{}/differences/*.parquet' ORDER BY key.id::int\").fetchall(): print(r[0], *r[1])",
