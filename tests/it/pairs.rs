@@ -13,14 +13,11 @@ fn literal(text: &str) -> String {
 /// Makes `table` with one row of `values` for each cell (ids from 1), and one of NULLs (id 0).
 #[track_caller]
 fn make(postgres: &Postgres, table: &str, cells: &[Cell]) {
-    let (mut columns, mut values) = ("id int PRIMARY KEY".to_owned(), "i".to_owned());
-    for (name, sql, value, _) in cells {
-        columns.push_str(&format!(", \"{name}\" {sql}"));
-        values.push_str(&format!(", {}::{sql}", literal(value)));
-    }
+    let columns: String = cells.iter().map(|(name, sql, ..)| format!(", \"{name}\" {sql}")).collect();
+    let values: String = cells.iter().map(|(_, sql, value, _)| format!(", {}::{sql}", literal(value))).collect();
     postgres.sql(&format!(
-        "CREATE TABLE {table} ({columns}); INSERT INTO {table} VALUES (0);
-         INSERT INTO {table} SELECT {values} FROM generate_series(1, {}) AS i",
+        "CREATE TABLE {table} (id int PRIMARY KEY{columns}); INSERT INTO {table} VALUES (0);
+         INSERT INTO {table} SELECT i{values} FROM generate_series(1, {}) AS i",
         cells.len()
     ));
 }
@@ -43,10 +40,8 @@ fn equal_then_each_changed(desk: &Desk, postgres: &Postgres, cells: &[Cell], sin
         "for r in duckdb.sql(\"SELECT key.id, changed_columns FROM '{}/differences/*.parquet' ORDER BY key.id::int\").fetchall(): print(r[0], *r[1])",
         outcome.folder().display()
     ));
-    let expected = cells.iter().enumerate().fold(String::new(), |mut text, (index, cell)| {
-        text.push_str(&format!("{} {}\n", index + 1, cell.0));
-        text
-    });
+    let expected: String =
+        cells.iter().enumerate().map(|(index, cell)| format!("{} {}\n", index + 1, cell.0)).collect();
     assert_eq!(found, expected);
     outcome.assert_counts(0, 0, cells.len() as u64);
 }
@@ -194,8 +189,8 @@ fn every_type_that_csv_carries() {
     make(&postgres, "s", &cells);
     let names: Vec<&str> = cells.iter().map(|cell| cell.0).collect();
     let values: Vec<&str> = TEXTS.iter().map(|(_, csv, _)| *csv).collect();
-    let mut file = format!("id,{}\n0{}\n", names.join(","), ",".repeat(names.len()));
-    (1..=cells.len()).for_each(|id| file.push_str(&format!("{id},{}\n", values.join(","))));
+    let rows: String = (1..=cells.len()).map(|id| format!("{id},{}\n", values.join(","))).collect();
+    let file = format!("id,{}\n0{}\n{rows}", names.join(","), ",".repeat(names.len()));
     equal_then_each_changed(&desk, &postgres, &cells, &desk.file("k.csv", file), &[]);
 }
 
@@ -206,9 +201,8 @@ fn every_type_that_json_lines_carry() {
     let cells: Vec<Cell> = TEXTS.iter().map(|(cell, ..)| *cell).collect();
     make(&postgres, "s", &cells);
     let members: Vec<String> = TEXTS.iter().map(|((name, ..), _, json)| format!("\"{name}\": {json}")).collect();
-    let mut file = "{\"id\": 0}\n".to_owned();
-    (1..=cells.len()).for_each(|id| file.push_str(&format!("{{\"id\": {id}, {}}}\n", members.join(", "))));
-    let file = desk.file("k.jsonl", file);
+    let rows: String = (1..=cells.len()).map(|id| format!("{{\"id\": {id}, {}}}\n", members.join(", "))).collect();
+    let file = desk.file("k.jsonl", format!("{{\"id\": 0}}\n{rows}"));
     // A string of JSON is no number, unless the user says that it stands for one.
     desk.diff(&[&postgres.table("s"), &file, "-k", "id"]).assert_refused(&[
         "sink",
