@@ -1,5 +1,7 @@
 //! Pairs of types across stores: equal data is equal, and a changed cell is found in its column.
 
+#![expect(clippy::format_collect, reason = "a few lines a test, read best as they are")]
+
 use crate::harness::{Desk, Postgres};
 use std::fmt::Write as _;
 

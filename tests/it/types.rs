@@ -115,7 +115,9 @@ async fn read(locator: String) -> (Vec<String>, EncodedBatch) {
     let mut records: Vec<_> = (0..encoded.len()).map(|index| encoded.record(index).bytes.to_vec()).collect();
     records.sort_by(|one, other| one[4..].cmp(&other[4..]));
     let mut sorted = EncodedBatch::new();
-    records.iter().for_each(|record| sorted.push_record(record));
+    for record in &records {
+        sorted.push_record(record);
+    }
     (types, sorted)
 }
 
