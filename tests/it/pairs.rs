@@ -1,5 +1,7 @@
 //! Pairs of types across stores: equal data is equal, and a changed cell is found in its column.
 
+#![expect(clippy::format_collect, reason = "a few lines a test, read best as they are")]
+
 use crate::harness::{Desk, Postgres};
 use std::fmt::Write as _;
 
@@ -13,14 +15,11 @@ fn literal(text: &str) -> String {
 /// Makes `table` with one row of `values` for each cell (ids from 1), and one of NULLs (id 0).
 #[track_caller]
 fn make(postgres: &Postgres, table: &str, cells: &[Cell]) {
-    let (mut columns, mut values) = ("id int PRIMARY KEY".to_owned(), "i".to_owned());
-    for (name, sql, value, _) in cells {
-        columns.push_str(&format!(", \"{name}\" {sql}"));
-        values.push_str(&format!(", {}::{sql}", literal(value)));
-    }
+    let columns: String = cells.iter().map(|(name, sql, ..)| format!(", \"{name}\" {sql}")).collect();
+    let values: String = cells.iter().map(|(_, sql, value, _)| format!(", {}::{sql}", literal(value))).collect();
     postgres.sql(&format!(
-        "CREATE TABLE {table} ({columns}); INSERT INTO {table} VALUES (0);
-         INSERT INTO {table} SELECT {values} FROM generate_series(1, {}) AS i",
+        "CREATE TABLE {table} (id int PRIMARY KEY{columns}); INSERT INTO {table} VALUES (0);
+         INSERT INTO {table} SELECT i{values} FROM generate_series(1, {}) AS i",
         cells.len()
     ));
 }
@@ -34,18 +33,17 @@ fn equal_then_each_changed(desk: &Desk, postgres: &Postgres, cells: &[Cell], sin
     let outcome = desk.diff(&args);
     outcome.assert_counts(0, 0, 0);
     assert_eq!(outcome.document()["counts"]["matched"], cells.len() + 1);
-    for (index, (name, sql, _, changed)) in cells.iter().enumerate() {
-        postgres.sql(&format!("UPDATE s SET \"{name}\" = {}::{sql} WHERE id = {}", literal(changed), index + 1));
-    }
+    let updates = cells.iter().enumerate().map(|(index, (name, sql, _, changed))| {
+        format!("UPDATE s SET \"{name}\" = {}::{sql} WHERE id = {};", literal(changed), index + 1)
+    });
+    postgres.sql(&updates.collect::<String>());
     let outcome = desk.diff(&args);
     let found = desk.python(&format!(
         "for r in duckdb.sql(\"SELECT key.id, changed_columns FROM '{}/differences/*.parquet' ORDER BY key.id::int\").fetchall(): print(r[0], *r[1])",
         outcome.folder().display()
     ));
-    let expected = cells.iter().enumerate().fold(String::new(), |mut text, (index, cell)| {
-        text.push_str(&format!("{} {}\n", index + 1, cell.0));
-        text
-    });
+    let expected: String =
+        cells.iter().enumerate().map(|(index, cell)| format!("{} {}\n", index + 1, cell.0)).collect();
     assert_eq!(found, expected);
     outcome.assert_counts(0, 0, cells.len() as u64);
 }
@@ -193,8 +191,8 @@ fn every_type_that_csv_carries() {
     make(&postgres, "s", &cells);
     let names: Vec<&str> = cells.iter().map(|cell| cell.0).collect();
     let values: Vec<&str> = TEXTS.iter().map(|(_, csv, _)| *csv).collect();
-    let mut file = format!("id,{}\n0{}\n", names.join(","), ",".repeat(names.len()));
-    (1..=cells.len()).for_each(|id| file.push_str(&format!("{id},{}\n", values.join(","))));
+    let rows: String = (1..=cells.len()).map(|id| format!("{id},{}\n", values.join(","))).collect();
+    let file = format!("id,{}\n0{}\n{rows}", names.join(","), ",".repeat(names.len()));
     equal_then_each_changed(&desk, &postgres, &cells, &desk.file("k.csv", file), &[]);
 }
 
@@ -205,9 +203,8 @@ fn every_type_that_json_lines_carry() {
     let cells: Vec<Cell> = TEXTS.iter().map(|(cell, ..)| *cell).collect();
     make(&postgres, "s", &cells);
     let members: Vec<String> = TEXTS.iter().map(|((name, ..), _, json)| format!("\"{name}\": {json}")).collect();
-    let mut file = "{\"id\": 0}\n".to_owned();
-    (1..=cells.len()).for_each(|id| file.push_str(&format!("{{\"id\": {id}, {}}}\n", members.join(", "))));
-    let file = desk.file("k.jsonl", file);
+    let rows: String = (1..=cells.len()).map(|id| format!("{{\"id\": {id}, {}}}\n", members.join(", "))).collect();
+    let file = desk.file("k.jsonl", format!("{{\"id\": 0}}\n{rows}"));
     // A string of JSON is no number, unless the user says that it stands for one.
     desk.diff(&[&postgres.table("s"), &file, "-k", "id"]).assert_refused(&[
         "sink",

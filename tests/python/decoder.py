@@ -12,6 +12,7 @@ Anything that the page does not allow (a longer varint, a wrong order, bytes lef
 import functools
 import ipaddress
 import json
+import re
 import struct
 
 SECONDS_A_DAY = 86400
@@ -91,6 +92,9 @@ def _after(text, start):
     return text[len(start):]
 
 
+ESCAPED_BYTES = re.compile(rb"([^\x00]*(?:\x00\xff[^\x00]*)*)\x00\x00")
+
+
 class Reader:
     """A cursor over bytes; every read is checked."""
 
@@ -134,19 +138,11 @@ class Reader:
 
     def unescape(self):
         """The bytes up to the terminator 00 00, with 00 FF turned back into 00."""
-        out = bytearray()
-        while True:
-            zero = self.data.find(0, self.at)
-            if zero < 0:
-                raise Malformed(f"escaped bytes without an end at {self.at}")
-            out += self.take(zero - self.at)
-            self.take(1)
-            follow = self.unsigned(1)
-            if follow == 0:
-                return bytes(out)
-            if follow != 0xFF:
-                raise Malformed(f"00 followed by {follow:02X} in escaped bytes")
-            out.append(0)
+        match = ESCAPED_BYTES.match(self.data, self.at)
+        if not match:
+            raise Malformed(f"escaped bytes without an end, or 00 followed by another byte, from {self.at}")
+        self.at = match.end()
+        return match.group(1).replace(b"\x00\xff", b"\x00")
 
     def end(self):
         if self.at != len(self.data):

@@ -95,7 +95,7 @@ pub(super) const CASES: &[TypeCase] = &[
     case("do3", "int_list", r#"["array", "number"]"#, "list<number>", &["{}", "{NULL,1}", "[5:6]={1,2}"], "ARRAY[r_int4(), r_int4()]::int_list"),
     case("co", "pair", PAIR, "struct<a: text, z: number>", &["(,)", "(1,\"\")", "(,NULL)", "(-1,\"a,\"\"b\\\\\")"], "r_pair()"),
     case("cn", "nest",
-        r#"["composite", [["z", ["composite", [["z", "number"], ["a", "text"]]]], ["Ünit", "number"], ["a", ["array", ["composite", [["z", "number"], ["a", "text"]]]]], ["b", "number"], ["c", "text"], ["d", "float4"]]]"#,
+        r#"["composite", [["z", ["composite", [["z", "number"], ["a", "text"]]]], ["\u00dcnit", "number"], ["a", ["array", ["composite", [["z", "number"], ["a", "text"]]]]], ["b", "number"], ["c", "text"], ["d", "float4"]]]"#,
         "struct<a: list<struct<a: text, z: number>>, b: number, c: text, d: float, z: struct<a: text, z: number>, \u{DC}nit: number>",
         &["(,,,,,)", "(\"(,)\",NaN,{},0,,-0)"],
         "ROW(r_pair(), r_numeric(), (ARRAY[r_pair(), NULL, r_pair()])[1:r(4)], r_int4() / 7.0, (enum_range(NULL::mood))[1 + r(4)], r_float4())::nest"),

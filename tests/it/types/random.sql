@@ -7,7 +7,7 @@ CREATE DOMAIN money_like AS numeric(30, 4);
 CREATE DOMAIN domain_of_domain AS money_like CHECK (VALUE IS NULL OR VALUE <> 17);
 CREATE DOMAIN int_list AS int4[];
 CREATE TYPE pair AS (z int4, a text);
-CREATE TYPE nest AS (z pair, "Ünit" numeric, gone int4, a pair[], b money_like, c mood);
+CREATE TYPE nest AS (z pair, U&"\00DCnit" numeric, gone int4, a pair[], b money_like, c mood);
 ALTER TYPE nest DROP ATTRIBUTE gone;
 ALTER TYPE nest ADD ATTRIBUTE d float4;
 CREATE TYPE text_range AS RANGE (subtype = text, collation = "C");
