@@ -216,8 +216,8 @@ fn settings_of_role_and_database_change_no_digest() {
     postgres.sql(
         "CREATE TABLE s (id int PRIMARY KEY, a timestamptz, b timestamp, c date, d float8, e float4, f bytea, g interval,
                          h text, i numeric, j float8[], l timestamptz[], m jsonb, n time, o bytea[], p xml);
-         INSERT INTO s SELECT i, '2024-03-04 05:06:07.123456+00', '2024-03-04 05:06:07', '2024-03-04', 0.1 + 0.2,
-                0.1::float4, '\\x00ff41', '1 mon -3 days 04:05:06.7', U&'\\00fc\\20ac', 1.10, ARRAY[0.1 + 0.2, 1e300],
+         INSERT INTO s SELECT i, '2024-03-04 05:06:07.123456+00', '2024-03-04 05:06:07', '2024-03-04', 1::float8 / 3,
+                1::float4 / 3, '\\x00ff41', '1 mon -3 days 04:05:06.7', U&'\\00fc\\20ac', 1.10, ARRAY[1::float8 / 3, 1e300],
                 ARRAY['2024-03-04 05:06:07+00'::timestamptz], '{\"a\": 1.10}', '05:06:07', ARRAY['\\x00ff'::bytea], NULL
          FROM generate_series(1, 30) i;
          CREATE TABLE k (LIKE s INCLUDING ALL); INSERT INTO k TABLE s;",
