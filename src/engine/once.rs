@@ -47,7 +47,8 @@ pub(super) fn run_once(context: &RunContext, sorter: &SorterOptions, cut_rule: O
 type Ranges = (Vec<super::FinishedRange>, PlannedRanges);
 
 fn in_planned_ranges(context: &RunContext, feeds: Sides<&mut dyn Feed>) -> Result<Ranges> {
-    let (mut source, mut sink) = (CutFeed::new(feeds.source), CutFeed::new(feeds.sink));
+    let Sides { source, sink } = feeds;
+    let (mut source, mut sink) = (CutFeed::new(source), CutFeed::new(sink));
     let mut finished = Vec::new();
     for (number, range) in context.plan.ranges.as_slice().iter().enumerate() {
         source.enter(range);
@@ -112,20 +113,22 @@ fn read(
     let in_order = *context.plan.order.get(side) != ReadOrder::Local;
     let mut feed = context.feed(side, &KeyRange::all(), in_order);
     // Whoever does not listen to the number of rows does not need it.
-    let tell = |number| drop(rows.send(number));
+    let tell = |number| {
+        let _heard = rows.send(number);
+    };
     if in_order {
         tell(None);
         pump(&mut feed, sender);
         return SideRead { span: context.span_since(started), spilled_bytes: 0 };
     }
-    let sorted = SortedFeed::sort(&mut feed, sorter);
+    let outcome = SortedFeed::sort(&mut feed, sorter);
     drop(feed);
     let span = context.span_since(started);
-    match sorted {
-        Ok(mut sorted) => {
-            tell(Some(sorted.rows()));
-            let spilled_bytes = sorted.spilled_bytes();
-            pump(&mut sorted, sender);
+    match outcome {
+        Ok(mut rows_in_order) => {
+            tell(Some(rows_in_order.rows()));
+            let spilled_bytes = rows_in_order.spilled_bytes();
+            pump(&mut rows_in_order, sender);
             SideRead { span, spilled_bytes }
         }
         Err(error) => {
