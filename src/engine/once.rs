@@ -5,6 +5,7 @@
 
 use super::{
     Compared,
+    producer::StreamFeed,
     range_task::{RunContext, compare_next, compare_range},
     sorted::{CutFeed, SortedFeed},
 };
@@ -29,8 +30,11 @@ type Pumped = Result<Option<EncodedBatch>>;
 /// Compares both sides by one read each.
 pub(super) fn run_once(context: &RunContext, sorter: &SorterOptions, cut_rule: Option<CutRule>) -> Result<Compared> {
     std::thread::scope(|scope| {
-        let source = Reader::start(scope, context, Side::Source, sorter);
-        let sink = Reader::start(scope, context, Side::Sink, sorter);
+        // Both reads are under way before either is waited for.
+        let source = Reading::start(context, Side::Source);
+        let sink = Reading::start(context, Side::Sink);
+        let source = Reader::start(scope, source, sorter);
+        let sink = Reader::start(scope, sink, sorter);
         let (mut source_feed, mut sink_feed) = (source.feed, sink.feed);
         let feeds = Sides::<&mut dyn Feed> { source: &mut source_feed, sink: &mut sink_feed };
         let result = match cut_rule {
@@ -47,7 +51,8 @@ pub(super) fn run_once(context: &RunContext, sorter: &SorterOptions, cut_rule: O
 type Ranges = (Vec<super::FinishedRange>, PlannedRanges);
 
 fn in_planned_ranges(context: &RunContext, feeds: Sides<&mut dyn Feed>) -> Result<Ranges> {
-    let (mut source, mut sink) = (CutFeed::new(feeds.source), CutFeed::new(feeds.sink));
+    let Sides { source, sink } = feeds;
+    let (mut source, mut sink) = (CutFeed::new(source), CutFeed::new(sink));
     let mut finished = Vec::new();
     for (number, range) in context.plan.ranges.as_slice().iter().enumerate() {
         source.enter(range);
@@ -87,52 +92,60 @@ struct Reader<'scope> {
 }
 
 impl<'scope> Reader<'scope> {
-    fn start(
-        scope: &'scope Scope<'scope, '_>,
-        context: &'scope RunContext,
-        side: Side,
-        sorter: &SorterOptions,
-    ) -> Self {
+    fn start(scope: &'scope Scope<'scope, '_>, reading: Reading<'scope>, sorter: &SorterOptions) -> Self {
         let (sender, receiver) = crossbeam_channel::bounded(ENCODED_QUEUE_BATCHES);
         let (rows_sender, rows) = crossbeam_channel::bounded(1);
         let sorter = sorter.clone();
-        let thread = scope.spawn(move || read(context, side, sorter, &sender, &rows_sender));
+        let thread = scope.spawn(move || reading.run(sorter, &sender, &rows_sender));
         Self { feed: PumpFeed { receiver, ended: false }, rows, thread }
     }
 }
 
-fn read(
-    context: &RunContext,
+/// A read that is under way.
+struct Reading<'a> {
+    context: &'a RunContext,
     side: Side,
-    sorter: SorterOptions,
-    sender: &Sender<Pumped>,
-    rows: &Sender<Option<u64>>,
-) -> SideRead {
-    let started = Instant::now();
-    let in_order = *context.plan.order.get(side) != ReadOrder::Local;
-    let mut feed = context.feed(side, &KeyRange::all(), in_order);
-    // Whoever does not listen to the number of rows does not need it.
-    let tell = |number| drop(rows.send(number));
-    if in_order {
-        tell(None);
-        pump(&mut feed, sender);
-        return SideRead { span: context.span_since(started), spilled_bytes: 0 };
+    feed: StreamFeed,
+    started: Instant,
+}
+
+impl<'a> Reading<'a> {
+    /// Starts the read of a whole side.
+    fn start(context: &'a RunContext, side: Side) -> Self {
+        let started = Instant::now();
+        let in_order = *context.plan.order.get(side) != ReadOrder::Local;
+        Self { context, side, feed: context.feed(side, &KeyRange::all(), in_order), started }
     }
-    let sorted = SortedFeed::sort(&mut feed, sorter);
-    drop(feed);
-    let span = context.span_since(started);
-    match sorted {
-        Ok(mut sorted) => {
-            tell(Some(sorted.rows()));
-            let spilled_bytes = sorted.spilled_bytes();
-            pump(&mut sorted, sender);
-            SideRead { span, spilled_bytes }
-        }
-        Err(error) => {
+
+    /// Hands the rows on, sorted if need be.
+    fn run(self, sorter: SorterOptions, sender: &Sender<Pumped>, rows: &Sender<Option<u64>>) -> SideRead {
+        let Self { context, side, mut feed, started } = self;
+        let in_order = *context.plan.order.get(side) != ReadOrder::Local;
+        // Whoever does not listen to the number of rows does not need it.
+        let tell = |number| {
+            let _heard = rows.send(number);
+        };
+        if in_order {
             tell(None);
-            // A merge that is gone has met an error of its own.
-            drop(sender.send(Err(error.on(side))));
-            SideRead { span, spilled_bytes: 0 }
+            pump(&mut feed, sender);
+            return SideRead { span: context.span_since(started), spilled_bytes: 0 };
+        }
+        let outcome = SortedFeed::sort(&mut feed, sorter);
+        drop(feed);
+        let span = context.span_since(started);
+        match outcome {
+            Ok(mut rows_in_order) => {
+                tell(Some(rows_in_order.rows()));
+                let spilled_bytes = rows_in_order.spilled_bytes();
+                pump(&mut rows_in_order, sender);
+                SideRead { span, spilled_bytes }
+            }
+            Err(error) => {
+                tell(None);
+                // A merge that is gone has met an error of its own.
+                drop(sender.send(Err(error.on(side))));
+                SideRead { span, spilled_bytes: 0 }
+            }
         }
     }
 }
