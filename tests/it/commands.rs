@@ -73,12 +73,9 @@ fn a_plan_says_everything_and_reads_no_row() {
     let text = tieout(&["plan", "--memory", "256MiB", &source, &sink, "--option", "total.abs_tol=1"], &desk.path(""));
     assert_eq!(text.code, 0, "{}", text.stderr);
     for expected in [
-        "id       integer",
-        "number       key",
-        "total    numeric(9,2)",
-        "number       abs_tol=1",
-        "timestamp with time zone",
-        "instant",
+        "id integer id integer number key",
+        "total numeric(9,2) total numeric(9,2) number abs_tol=1",
+        "timestamp with time zone instant",
         "s_pkey",
         "by the store, each range a read of its own",
         "COPY (SELECT",
@@ -86,7 +83,8 @@ fn a_plan_says_everything_and_reads_no_row() {
         "[start, ",
         "program and runtime",
     ] {
-        assert!(text.stdout.contains(expected), "{expected:?} is not in\n{}", text.stdout);
+        let words: Vec<&str> = text.stdout.split_whitespace().collect();
+        assert!(words.join(" ").contains(expected), "{expected:?} is not in\n{}", text.stdout);
     }
     for memory in [128_u64, 256, 1024] {
         let plan = desk.run("plan", &[&source, &sink, "--memory", &format!("{memory}MiB")]);

@@ -259,8 +259,9 @@ both = [(i, field(i) + field(None)) for i in range(20001, 20101)]
 sides = {'source': [(i, of(i, i)) for i in range(-10000, 10000) if i % 4 or i < 0] + both,
          'sink': [(i, of(i, i + 1)) for i in range(-5000, 10000)] + both}
 for side, rows in sides.items():
+    rows = [(key(i), row) for i, row in rows]
     for r in ranges:
-        inside = [(key(i), row) for i, row in rows if (r['lower'] is None or r['lower'] <= key(i)) and (r['upper'] is None or key(i) < r['upper'])]
+        inside = [(k, row) for k, row in rows if (r['lower'] is None or r['lower'] <= k) and (r['upper'] is None or k < r['upper'])]
         same(r[side + '_rows'], len(inside))
         same(r[side + '_digest'], blake(b''.join(record_bytes(k, row) for k, row in inside)))
 ",
@@ -288,7 +289,10 @@ fn text_keys_are_in_the_order_of_their_bytes_and_duplicates_keep_their_number() 
 found = list(zip(cells('key')['a'], map(int, cells('key')['n']), table.column('kind').to_pylist(), table.column('occurrences').to_pylist(), [v or w for v, w in zip(cells('source')['v'], cells('sink')['v'])]))
 expected = [(['b', '\\u00e4', 'B', 'a\\U0001d11e', '~'][i % 5], i * 7919 % 3000, 'missing', 1, 'v') for i in range(3000)]
 expected.sort(key=lambda row: key(row[0], row[1]))
-same(found[:3000 - 600], expected[:3000 - 600])
+# B, a, b, then z, then the two others.
+same(found[:1800], expected[:1800])
+same([row[0] for row in found[1800:1803]], ['z', 'z', 'z'])
+same(found[1803:], expected[1800:])
 same(sorted(found), sorted(expected + [('z', 1, 'missing', 1, 'w'), ('z', 1, 'missing', 1, 'u'), ('z', 1, 'extra', 2, 'x')]))
 same([key(row[0], row[1]) for row in found], sorted(key(row[0], row[1]) for row in found))
 same(record['duplicates'], {'source': {'keys': 1, 'surplus': 2}, 'sink': {'keys': 1, 'surplus': 2}})
