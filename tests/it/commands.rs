@@ -4,6 +4,7 @@
 
 use crate::harness::{Desk, Postgres, program, tieout, two_tables};
 use serde_json::json;
+use std::fmt::Write as _;
 
 /// Replaces what depends on time, place and bytes of a folder.
 fn settings(desk: &Desk) -> insta::Settings {
@@ -257,7 +258,10 @@ fn a_config_file_says_everything_and_the_command_line_wins() {
 }
 
 /// Column, its type, its options, two values that are equal only because of them, and two that still differ.
-const OPTIONS: &[(&str, &str, &[(&str, &str)], [&str; 2], [&str; 2])] = &[
+type OptionCase =
+    (&'static str, &'static str, &'static [(&'static str, &'static str)], [&'static str; 2], [&'static str; 2]);
+
+const OPTIONS: &[OptionCase] = &[
     ("absolute", "numeric", &[("abs_tol", "0.01")], ["1.00", "1.01"], ["1.00", "1.0100001"]),
     ("relative", "numeric", &[("rel_tol", "0.01")], ["100", "101"], ["100", "101.02"]),
     ("units", "float8", &[("ulps", "1")], ["0.3", "0.30000000000000004"], ["0.3", "0.3000000000000001"]),
@@ -309,10 +313,10 @@ fn every_option_excuses_what_it_says_and_no_more() {
     let mut flags = Vec::new();
     let mut file = String::new();
     for (column, _, options, ..) in OPTIONS {
-        file.push_str(&format!("[option.{column}]\n"));
+        writeln!(file, "[option.{column}]").unwrap();
         for (name, value) in *options {
             flags.extend(["--option".to_owned(), format!("{column}.{name}={value}")]);
-            file.push_str(&format!("{name} = \"{value}\"\n"));
+            writeln!(file, "{name} = \"{value}\"").unwrap();
         }
     }
     let config = desk.file("options.toml", file);
@@ -386,7 +390,7 @@ fn stdout_holds_the_result_alone_and_colour_only_where_it_may() {
     assert!(json.stdout.ends_with("}\n"));
     // On a terminal: progress goes to stderr, colour to stdout unless NO_COLOR says otherwise.
     let script = format!(
-        r#"
+        r"
 import os, pty, subprocess
 def run(no_color, *more):
     out, out_end = pty.openpty()
@@ -405,7 +409,7 @@ err, err_end = pty.openpty()
 done = subprocess.run([{:?}, 'diff', {file:?}, {file:?}, '-k', 'id', '--format', 'json'], stdout=subprocess.PIPE, stderr=err_end)
 import json
 assert json.loads(done.stdout)['verdict'] == 'equal'
-"#,
+",
         env!("CARGO_BIN_EXE_tieout"),
         env!("CARGO_BIN_EXE_tieout"),
     );

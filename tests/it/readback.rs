@@ -355,12 +355,12 @@ fn records_and_plans_are_valid_under_their_schemas() {
         let record = outcome.folder().join("run.json");
         let written: serde_json::Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
         assert_eq!(written, outcome.document(), "run.json and stdout");
-        let plan = desk.run("plan", args);
-        assert_eq!(plan.code, 0, "{}", plan.stderr);
-        assert_eq!(plan.document()["fingerprint"], outcome.document()["plan"]["fingerprint"]);
+        let planned = desk.run("plan", args);
+        assert_eq!(planned.code, 0, "{}", planned.stderr);
+        assert_eq!(planned.document()["fingerprint"], outcome.document()["plan"]["fingerprint"]);
         documents.push((record, "run.schema.json"));
         documents.push((desk.path(&format!("plan-{}.json", documents.len())), "plan.schema.json"));
-        fs::write(&documents.last().unwrap().0, plan.stdout).unwrap();
+        fs::write(&documents.last().unwrap().0, planned.stdout).unwrap();
     }
     let mut script = "import json, jsonschema\n".to_owned();
     for (document, schema) in documents {
