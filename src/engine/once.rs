@@ -118,14 +118,14 @@ fn read(
         pump(&mut feed, sender);
         return SideRead { span: context.span_since(started), spilled_bytes: 0 };
     }
-    let sorted = SortedFeed::sort(&mut feed, sorter);
+    let outcome = SortedFeed::sort(&mut feed, sorter);
     drop(feed);
     let span = context.span_since(started);
-    match sorted {
-        Ok(mut sorted) => {
-            tell(Some(sorted.rows()));
-            let spilled_bytes = sorted.spilled_bytes();
-            pump(&mut sorted, sender);
+    match outcome {
+        Ok(mut rows_in_order) => {
+            tell(Some(rows_in_order.rows()));
+            let spilled_bytes = rows_in_order.spilled_bytes();
+            pump(&mut rows_in_order, sender);
             SideRead { span, spilled_bytes }
         }
         Err(error) => {

@@ -38,10 +38,11 @@ impl<'a> RunningMerge<'a> {
     /// A merge that stands at the start of both feeds, whose keys lie within `bounds`.
     #[must_use]
     pub fn new(spec: &'a MergeSpec, bounds: RangeBounds, feeds: Sides<&'a mut dyn Feed>) -> Self {
+        let Sides { source, sink } = feeds;
         Self {
             spec,
-            source: Cursor::new(Side::Source, spec, bounds.clone(), feeds.source),
-            sink: Cursor::new(Side::Sink, spec, bounds, feeds.sink),
+            source: Cursor::new(Side::Source, spec, bounds.clone(), source),
+            sink: Cursor::new(Side::Sink, spec, bounds, sink),
         }
     }
 
