@@ -47,7 +47,8 @@ pub(super) fn run_once(context: &RunContext, sorter: &SorterOptions, cut_rule: O
 type Ranges = (Vec<super::FinishedRange>, PlannedRanges);
 
 fn in_planned_ranges(context: &RunContext, feeds: Sides<&mut dyn Feed>) -> Result<Ranges> {
-    let (mut source, mut sink) = (CutFeed::new(feeds.source), CutFeed::new(feeds.sink));
+    let Sides { source, sink } = feeds;
+    let (mut source, mut sink) = (CutFeed::new(source), CutFeed::new(sink));
     let mut finished = Vec::new();
     for (number, range) in context.plan.ranges.as_slice().iter().enumerate() {
         source.enter(range);
@@ -112,7 +113,9 @@ fn read(
     let in_order = *context.plan.order.get(side) != ReadOrder::Local;
     let mut feed = context.feed(side, &KeyRange::all(), in_order);
     // Whoever does not listen to the number of rows does not need it.
-    let tell = |number| drop(rows.send(number));
+    let tell = |number| {
+        let _ = rows.send(number);
+    };
     if in_order {
         tell(None);
         pump(&mut feed, sender);
