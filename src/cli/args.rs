@@ -21,7 +21,8 @@ const EXIT_CODES: &str = "Exit codes:
 
 const DIFF_EXAMPLES: &str = "Examples:
   tieout diff 'postgres://ann@db1/shop#public.orders' 'postgres://ann@db2/shop#public.orders'
-  tieout diff 'postgres:///shop#orders' 'export/orders-*.parquet' -k order_id -w 'order_id < 1000'
+  tieout diff 'postgres://ann@db1/shop#orders' 'postgres://ann@db2/shop#orders' -w 'year = 2026'
+  tieout diff 'postgres:///shop#orders' 'export/orders-*.parquet' -k order_id
   tieout diff 'postgres:///shop#orders' orders.csv -k order_id --null NULL --delimiter ';'
   tieout diff a.parquet b.parquet -k id --option amount.abs_tol=0.01 --exclude loaded_at
   tieout diff --config orders.toml --format json | jq .verdict

@@ -259,8 +259,9 @@ both = [(i, field(i) + field(None)) for i in range(20001, 20101)]
 sides = {'source': [(i, of(i, i)) for i in range(-10000, 10000) if i % 4 or i < 0] + both,
          'sink': [(i, of(i, i + 1)) for i in range(-5000, 10000)] + both}
 for side, rows in sides.items():
+    rows = [(key(i), row) for i, row in rows]
     for r in ranges:
-        inside = [(key(i), row) for i, row in rows if (r['lower'] is None or r['lower'] <= key(i)) and (r['upper'] is None or key(i) < r['upper'])]
+        inside = [(k, row) for k, row in rows if (r['lower'] is None or r['lower'] <= k) and (r['upper'] is None or k < r['upper'])]
         same(r[side + '_rows'], len(inside))
         same(r[side + '_digest'], blake(b''.join(record_bytes(k, row) for k, row in inside)))
 ",
@@ -288,7 +289,10 @@ fn text_keys_are_in_the_order_of_their_bytes_and_duplicates_keep_their_number() 
 found = list(zip(cells('key')['a'], map(int, cells('key')['n']), table.column('kind').to_pylist(), table.column('occurrences').to_pylist(), [v or w for v, w in zip(cells('source')['v'], cells('sink')['v'])]))
 expected = [(['b', '\\u00e4', 'B', 'a\\U0001d11e', '~'][i % 5], i * 7919 % 3000, 'missing', 1, 'v') for i in range(3000)]
 expected.sort(key=lambda row: key(row[0], row[1]))
-same(found[:3000 - 600], expected[:3000 - 600])
+# B, a, b, then z, then the two others.
+same(found[:1800], expected[:1800])
+same([row[0] for row in found[1800:1803]], ['z', 'z', 'z'])
+same(found[1803:], expected[1800:])
 same(sorted(found), sorted(expected + [('z', 1, 'missing', 1, 'w'), ('z', 1, 'missing', 1, 'u'), ('z', 1, 'extra', 2, 'x')]))
 same([key(row[0], row[1]) for row in found], sorted(key(row[0], row[1]) for row in found))
 same(record['duplicates'], {'source': {'keys': 1, 'surplus': 2}, 'sink': {'keys': 1, 'surplus': 2}})
@@ -351,12 +355,12 @@ fn records_and_plans_are_valid_under_their_schemas() {
         let record = outcome.folder().join("run.json");
         let written: serde_json::Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
         assert_eq!(written, outcome.document(), "run.json and stdout");
-        let plan = desk.run("plan", args);
-        assert_eq!(plan.code, 0, "{}", plan.stderr);
-        assert_eq!(plan.document()["fingerprint"], outcome.document()["plan"]["fingerprint"]);
+        let planned = desk.run("plan", args);
+        assert_eq!(planned.code, 0, "{}", planned.stderr);
+        assert_eq!(planned.document()["fingerprint"], outcome.document()["plan"]["fingerprint"]);
         documents.push((record, "run.schema.json"));
         documents.push((desk.path(&format!("plan-{}.json", documents.len())), "plan.schema.json"));
-        fs::write(&documents.last().unwrap().0, plan.stdout).unwrap();
+        fs::write(&documents.last().unwrap().0, planned.stdout).unwrap();
     }
     let mut script = "import json, jsonschema\n".to_owned();
     for (document, schema) in documents {
@@ -465,7 +469,7 @@ pq.write_table(pa.table({'id': pa.array([0], pa.int32()), 'v': ['']}), 'k.parque
     let (source, sink) = (desk.arg("s.parquet"), desk.arg("k.parquet"));
     // Below a kilobyte nothing fits, at 16 the record does and the differences do not, at 4096 everything does.
     let mut codes = Vec::new();
-    for kilobytes in [0, 1, 2, 4, 16, 64, 4096] {
+    for kilobytes in [0, 1, 2, 4, 16, 4096] {
         let output = desk.arg(&format!("runs-{kilobytes}"));
         let (code, stderr) = run_limited(&desk, kilobytes, &output, &[&source, &sink, "-k", "id"]);
         codes.push(code);
@@ -477,7 +481,7 @@ pq.write_table(pa.table({'id': pa.array([0], pa.int32()), 'v': ['']}), 'k.parque
             assert_eq!((runs.len(), runs.iter().any(|run| run.ends_with(".partial"))), (1, false), "{runs:?}");
         }
     }
-    assert_eq!(codes, [2, 2, 2, 2, 2, 2, 1]);
+    assert_eq!(codes, [2, 2, 2, 2, 2, 1]);
     // Equal tables: here the record is what does not fit.
     let (code, stderr) = run_limited(&desk, 1, &desk.arg("equal"), &[&source, &source, "-k", "id"]);
     assert_eq!(code, 2, "{stderr}");
