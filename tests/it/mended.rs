@@ -121,3 +121,19 @@ fn filters_that_each_connection_answers_for_itself_are_refused() {
     desk.diff(&[&tables[..], &["--source-query", query, "-k", "id"]].concat()).assert_refused(&["random", "query"]);
     desk.diff(&[&tables[..], &["-w", "t < '2025-01-01'"]].concat()).assert_counts(0, 0, 0);
 }
+
+#[test]
+fn tables_of_a_query_are_locked_before_the_snapshot() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    two_tables(&postgres, "id int PRIMARY KEY, v int", "(1,1),(2,2)", "(1,1),(2,2)");
+    postgres.sql(
+        "CREATE VIEW v AS SELECT a.id, b.v FROM s a JOIN k b USING (id); CREATE MATERIALIZED VIEW m AS SELECT * FROM s",
+    );
+    let obtained = |query: &str| {
+        let outcome = desk.diff(&[&postgres.table("s"), &postgres.url(), "--sink-query", query, "-k", "id"]);
+        outcome.assert_counts(0, 0, 0);
+        outcome.stdout
+    };
+    assert!(obtained("SELECT * FROM v").contains("tables of the query locked in ACCESS SHARE MODE first"));
+    assert!(obtained("SELECT * FROM m").contains("some tables of the query locked as of the snapshot only"));
+}

@@ -21,6 +21,8 @@ pub(super) enum Lock {
     Table(String),
     /// A view: its underlying tables, if the server lets us.
     View(String),
+    /// The quoted names of the relations that the plan of a query reads.
+    Query(Vec<String>),
     /// Nothing that `LOCK TABLE` takes; for the reason given.
     None(&'static str),
     /// Rows of another server: no snapshot of this one covers them.
@@ -48,6 +50,26 @@ fn check_pins(doing: &str, hold: bool) -> Result<()> {
         format!("{doing}: settings of the transaction do not hold (row_security, TimeZone, extra_float_digits)"),
     )
     .hint("connect to the server itself, or through a pooler that keeps a transaction on one server connection"))
+}
+
+/// Locks what a query reads. A table that is emptied or rewritten between snapshot and lock would look empty.
+async fn lock_each(control: &Connection, names: &[String]) -> Result<&'static str> {
+    const DOING: &str = "locking the tables of the query";
+    let mut note = "tables of the query locked in ACCESS SHARE MODE first";
+    for name in names {
+        control.run(DOING, "SAVEPOINT before_lock").await?;
+        match control.run(DOING, &format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await {
+            Ok(()) => {}
+            // A materialized view, or a right that reading does not need.
+            Err(error) if matches!(error.kind(), ErrorKind::Permission | ErrorKind::Unsupported) => {
+                control.run(DOING, "ROLLBACK TO SAVEPOINT before_lock").await?;
+                note = "some tables of the query locked as of the snapshot only";
+            }
+            Err(error) => return Err(error),
+        }
+        control.run(DOING, "RELEASE SAVEPOINT before_lock").await?;
+    }
+    Ok(note)
 }
 
 /// Starts the control transaction and exports its snapshot.
@@ -79,6 +101,7 @@ pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(Snapsho
             control.run(DOING, "RELEASE SAVEPOINT before_lock").await?;
             note
         }
+        Lock::Query(names) => lock_each(control, names).await?,
         Lock::None(reason) => reason,
         Lock::Foreign => "foreign table: its rows are those of another server, which the snapshot does not cover",
     };
