@@ -120,18 +120,17 @@ async fn query_lock(control: &Connection, text: &str) -> Result<Lock> {
     Ok(if foreign { Lock::Foreign } else { Lock::Query(names.into_iter().collect()) })
 }
 
-/// Collects the relations of a plan; whether some of its rows are those of another server.
+/// Collects the relations of a plan; true, and no more of them, where some of its rows are those of another server.
 fn walk(plan: &serde_json::Value, names: &mut BTreeSet<String>) -> bool {
     use serde_json::Value;
     match plan {
-        Value::Array(list) => list.iter().fold(false, |foreign, item| walk(item, names) || foreign),
+        Value::Array(list) => list.iter().any(|item| walk(item, names)),
         Value::Object(fields) => {
             let field = |name: &str| fields.get(name).and_then(Value::as_str);
             if let (Some(schema), Some(relation)) = (field("Schema"), field("Relation Name")) {
                 names.insert(format!("{}.{}", sql::name(schema), sql::name(relation)));
             }
-            let here = field("Node Type") == Some("Foreign Scan");
-            fields.values().fold(here, |foreign, value| walk(value, names) || foreign)
+            field("Node Type") == Some("Foreign Scan") || fields.values().any(|value| walk(value, names))
         }
         _ => false,
     }
