@@ -113,7 +113,8 @@ pub struct Projected {
     pub name: String,
     /// Index into the columns of this side's schema.
     pub index: usize,
-    /// Whether the store is asked to render the column as text (`--cast column=text`).
+    /// Whether the column is wanted as text (`--cast column=text`): canonical text of types that the connector reads,
+    /// the store's own text of the others.
     pub as_text: bool,
     /// Whether NULL may occur.
     pub nullable: bool,

@@ -32,8 +32,9 @@ const TARGETS: &[(&[&str], CanonicalType)] = &[
 pub(super) struct SideCast {
     /// How the writer gets to the target.
     pub conversion: Conversion,
-    /// Whether the store is asked for the column's text. A store that cannot render hands its own type, and the writer
-    /// renders it; text that arrives is taken as it is.
+    /// Whether the column is wanted as text. The store is asked for it only where its type is not one that is read; all
+    /// others are rendered as canonical text, so that equal values of two stores have one text. Text that arrives is
+    /// taken as it is.
     pub as_text: bool,
 }
 

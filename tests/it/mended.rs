@@ -121,3 +121,39 @@ fn filters_that_each_connection_answers_for_itself_are_refused() {
     desk.diff(&[&tables[..], &["--source-query", query, "-k", "id"]].concat()).assert_refused(&["random", "query"]);
     desk.diff(&[&tables[..], &["-w", "t < '2025-01-01'"]].concat()).assert_counts(0, 0, 0);
 }
+
+#[test]
+fn tables_of_a_query_are_locked_before_the_snapshot() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    two_tables(&postgres, "id int PRIMARY KEY, v int", "(1,1),(2,2)", "(1,1),(2,2)");
+    postgres.sql(
+        "CREATE VIEW v AS SELECT a.id, b.v FROM s a JOIN k b USING (id); CREATE MATERIALIZED VIEW m AS SELECT * FROM s",
+    );
+    let obtained = |query: &str| {
+        let outcome = desk.diff(&[&postgres.table("s"), &postgres.url(), "--sink-query", query, "-k", "id"]);
+        outcome.assert_counts(0, 0, 0);
+        outcome.stdout
+    };
+    assert!(obtained("SELECT * FROM v").contains("tables of the query locked in ACCESS SHARE MODE first"));
+    assert!(obtained("SELECT * FROM m").contains("some tables of the query locked as of the snapshot only"));
+}
+
+#[test]
+fn a_cast_to_text_compares_canonical_text() {
+    let (desk, postgres) = (Desk::new(), Postgres::new());
+    postgres.sql(
+        "CREATE TYPE pair AS (x numeric, y text);
+         CREATE TABLE s (id int PRIMARY KEY, n numeric(10,2), a numeric[], r numrange, p pair, d date);
+         CREATE TABLE k (id int PRIMARY KEY, n numeric(10,4), a numeric[], r numrange, p pair, d date);
+         INSERT INTO s VALUES (1, 1.50, '{1.50,NULL}', '[1.0,2.50)', '(1.0,a)', '2024-01-02'), (2, 7, NULL, NULL, NULL, NULL);
+         INSERT INTO k VALUES (1, 1.5, '{1.5,NULL}', '[1,2.5)', '(1,a)', '2024-01-02'), (2, 8, NULL, NULL, NULL, NULL)",
+    );
+    let casts = ["n=text", "a=text", "r=text", "p=text", "d=text"].map(|cast| ["--cast", cast]).concat();
+    let outcome = desk.diff(&[&[&*postgres.table("s"), &*postgres.table("k")], &casts[..]].concat());
+    outcome.assert_counts(0, 0, 1);
+    let text = desk.file("k.csv", "id,n,d\n1,1.5,2024-01-02\n2,7,\n");
+    let few = ["--exclude", "a", "--exclude", "r", "--exclude", "p", "--cast", "n=text", "--cast", "d=text"];
+    desk.diff(&[&[&*postgres.table("s"), &*text], &few[..]].concat()).assert_counts(0, 0, 0);
+    desk.python("pq.write_table(pa.table({'id': pa.array([1, 2], pa.int32()), 'n': pa.array([D('1.5'), D('7')], pa.decimal128(10, 3)), 'd': [datetime.date(2024, 1, 2), None]}), 'k.parquet')");
+    desk.diff(&[&[&*postgres.table("s"), &*desk.arg("k.parquet")], &few[..]].concat()).assert_counts(0, 0, 0);
+}

@@ -44,6 +44,17 @@ SET timezone = 'UTC'; SET datestyle = 'ISO, YMD'; SET intervalstyle = 'postgres'
 SET client_encoding = 'UTF8'; SET bytea_output = 'hex'; SET row_security = off; SET statement_timeout = 0; \
 SET idle_in_transaction_session_timeout = 0; SET default_transaction_read_only = on; \
 SET standard_conforming_strings = on; SET xmloption = 'content'; SET application_name = 'tieout'; ";
+/// The same again within a transaction: behind a pooler that hands out server connections by the transaction, what one
+/// transaction has set on a session another one need not find. None of it takes a snapshot.
+const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres'; \
+SET LOCAL extra_float_digits = 3; SET LOCAL client_encoding = 'UTF8'; SET LOCAL bytea_output = 'hex'; \
+SET LOCAL row_security = off; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; \
+SET LOCAL standard_conforming_strings = on; SET LOCAL xmloption = 'content'";
+/// An expression: whether the settings that decide over rows and values hold.
+pub(super) const PINS_HOLD: &str = "current_setting('row_security') = 'off' AND current_setting('TimeZone') = 'UTC' \
+AND current_setting('extra_float_digits') = '3' AND current_setting('transaction_isolation') = 'repeatable read' \
+AND current_setting('client_encoding') = 'UTF8'";
 /// Settings that only newer servers have: timeouts off, and a look at the connection during long queries, so that those
 /// of a process that was killed end. Only Linux surely knows how to look, and other systems refuse the setting.
 const PINNED_WHERE_KNOWN: &str = "SELECT set_config(name, '0', false) FROM pg_settings \
@@ -167,6 +178,11 @@ impl Connection {
              WHERE name = 'lock_timeout' AND setting::int NOT BETWEEN 1 AND {LOCK_TIMEOUT_MS}"
         );
         self.run("preparing the session", &format!("{PINNED}{PINNED_WHERE_KNOWN}; {lock}")).await
+    }
+
+    /// Begins a transaction that reads, with its own settings; takes no snapshot.
+    pub(super) async fn begin(&self, doing: &str) -> Result<()> {
+        self.run(doing, BEGIN).await
     }
 
     /// Runs statements without a result.

@@ -111,11 +111,12 @@ impl PostgresTable {
             .columns()
             .map(|projected| {
                 let wire = &self.relation.facts(projected)?.wire;
-                let wire = if projected.as_text { types::Wire::ServerText } else { wire.clone() };
+                let wire = if self.relation.server_text(projected)? { types::Wire::ServerText } else { wire.clone() };
                 if let Some(reason) = wire.obstacle() {
                     return Err(Error::new(ErrorKind::Unsupported, reason).in_column(projected.name.as_str()));
                 }
-                Ok(Field { name: projected.name.clone(), wire })
+                let nested = if projected.as_text { wire.composed() } else { None };
+                Ok(Field { name: projected.name.clone(), wire, nested })
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 //! The frozen position: one exported snapshot, and the connections that share it.
 
 use super::{
-    connection::{Canceller, Connection},
+    connection::{Canceller, Connection, PINS_HOLD},
     failure::failure,
     locator::Settings,
 };
@@ -69,21 +69,66 @@ pub(super) enum Lock {
     Table(String),
     /// A view: its underlying tables, if the server lets us.
     View(String),
+    /// The quoted names of the relations that the plan of a query reads.
+    Query(Vec<String>),
     /// Nothing that `LOCK TABLE` takes; for the reason given.
     None(&'static str),
     /// Rows of another server: no snapshot of this one covers them.
     Foreign,
 }
 
+/// An exported snapshot, and what tells it from those of other servers.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshot {
+    /// What `SET TRANSACTION SNAPSHOT` takes.
+    name: String,
+    /// The transactions that it sees.
+    visible: String,
+    /// When the server was started: another server of the same data has another time.
+    server: String,
+}
+
+/// An error unless the transaction has the settings that values depend on.
+fn check_pins(doing: &str, hold: bool) -> Result<()> {
+    if hold {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Connect,
+        format!("{doing}: settings of the transaction do not hold (row_security, TimeZone, extra_float_digits)"),
+    )
+    .hint("connect to the server itself, or through a pooler that keeps a transaction on one server connection"))
+}
+
+/// Locks what a query reads. A table that is emptied or rewritten between snapshot and lock would look empty.
+async fn lock_each(control: &Connection, names: &[String]) -> Result<&'static str> {
+    const DOING: &str = "locking the tables of the query";
+    let mut note = "tables of the query locked in ACCESS SHARE MODE first";
+    for name in names {
+        control.run(DOING, "SAVEPOINT before_lock").await?;
+        match control.run(DOING, &format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await {
+            Ok(()) => {}
+            // A materialized view, or a right that reading does not need.
+            Err(error) if matches!(error.kind(), ErrorKind::Permission | ErrorKind::Unsupported) => {
+                control.run(DOING, "ROLLBACK TO SAVEPOINT before_lock").await?;
+                note = "some tables of the query locked as of the snapshot only";
+            }
+            Err(error) => return Err(error),
+        }
+        control.run(DOING, "RELEASE SAVEPOINT before_lock").await?;
+    }
+    Ok(note)
+}
+
 /// Starts the control transaction and exports its snapshot.
-pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(String, Position)> {
+pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(Snapshot, Position)> {
     const DOING: &str = "freezing the table";
     const LSN: &str = "CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END::text";
     let failed = |error| failure(DOING, &error);
     // Read before the transaction: within it, the first query would fix the snapshot before the lock is held.
     let row = control.client.query_one(&format!("SELECT {LSN}"), &[]).await.map_err(failed)?;
     let before: Option<String> = row.try_get(0).map_err(failed)?;
-    control.run(DOING, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    control.begin(DOING).await?;
     let locked = match lock {
         Lock::Table(name) => {
             control.run("locking the table", &format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await?;
@@ -104,19 +149,23 @@ pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(String,
             control.run(DOING, "RELEASE SAVEPOINT before_lock").await?;
             note
         }
+        Lock::Query(names) => lock_each(control, names).await?,
         Lock::None(reason) => reason,
         Lock::Foreign => "foreign table: its rows are those of another server, which the snapshot does not cover",
     };
-    let row = control
-        .client
-        .query_one("SELECT txid_current_snapshot()::text, pg_export_snapshot()", &[])
-        .await
-        .map_err(failed)?;
-    let visible: String = row.try_get(0).map_err(failed)?;
-    let snapshot: String = row.try_get(1).map_err(failed)?;
+    let sql = format!(
+        "SELECT txid_current_snapshot()::text, pg_export_snapshot(), pg_postmaster_start_time()::text, {PINS_HOLD}"
+    );
+    let row = control.client.query_one(&sql, &[]).await.map_err(failed)?;
+    let snapshot = Snapshot {
+        visible: row.try_get(0).map_err(failed)?,
+        name: row.try_get(1).map_err(failed)?,
+        server: row.try_get(2).map_err(failed)?,
+    };
+    check_pins(DOING, row.try_get(3).map_err(failed)?)?;
     let row = control.client.query_one(&format!("SELECT {LSN}"), &[]).await.map_err(failed)?;
     let after: Option<String> = row.try_get(0).map_err(failed)?;
-    let obtained = format!("exported snapshot {snapshot}, transactions {visible}; {locked}");
+    let obtained = format!("exported snapshot {}, transactions {}; {locked}", snapshot.name, snapshot.visible);
     let (value, exactness) = match (before, after) {
         _ if matches!(lock, Lock::Foreign) => ("unknown".to_owned(), Exactness::Unknown),
         (Some(before), Some(after)) if before == after => (before, Exactness::Bracketed),
@@ -129,7 +178,7 @@ pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(String,
 /// Connections that see the snapshot. Holds the control transaction, which keeps the snapshot alive.
 pub(super) struct Pool {
     settings: Arc<Settings>,
-    snapshot: String,
+    snapshot: Snapshot,
     control: Connection,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
@@ -138,7 +187,12 @@ pub(super) struct Pool {
 
 impl Pool {
     /// A pool around the control connection.
-    pub(super) fn new(settings: Arc<Settings>, snapshot: String, control: Connection, workers: usize) -> Result<Self> {
+    pub(super) fn new(
+        settings: Arc<Settings>,
+        snapshot: Snapshot,
+        control: Connection,
+        workers: usize,
+    ) -> Result<Self> {
         let permits = workers.max(1).saturating_add(SPARE_CONNECTIONS).min(Semaphore::MAX_PERMITS);
         let runtime = runtime()?;
         Ok(Self {
@@ -171,20 +225,42 @@ impl Pool {
             return Err(self.lost());
         }
         let connection = Connection::open(&self.settings).await?;
-        connection.run(DOING, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-        let snapshot = self.snapshot.replace('\'', "''");
+        connection.begin(DOING).await?;
+        let snapshot = self.snapshot.name.replace('\'', "''");
         let shared = connection.client.batch_execute(&format!("SET TRANSACTION SNAPSHOT '{snapshot}'")).await;
         match shared {
-            Ok(()) => Ok(connection),
-            Err(error) if error.as_db_error().is_some() => Err(self.lost().caused_by(failure(DOING, &error))),
-            Err(error) => Err(failure(DOING, &error)),
+            Ok(()) => {}
+            Err(error) if error.as_db_error().is_some() => return Err(self.lost().caused_by(failure(DOING, &error))),
+            Err(error) => return Err(failure(DOING, &error)),
         }
+        self.check(&connection).await?;
+        Ok(connection)
+    }
+
+    /// Whether the connection reached the server of the control connection, sees what that sees, and has its settings.
+    /// A list of hosts, or a name with several addresses, can lead to another server, where a snapshot of this name
+    /// may exist as well.
+    async fn check(&self, connection: &Connection) -> Result<()> {
+        const DOING: &str = "sharing the snapshot";
+        let failed = |error| failure(DOING, &error);
+        let sql = format!("SELECT txid_current_snapshot()::text, pg_postmaster_start_time()::text, {PINS_HOLD}");
+        let row = connection.client.query_one(&sql, &[]).await.map_err(failed)?;
+        let visible: String = row.try_get(0).map_err(failed)?;
+        let server: String = row.try_get(1).map_err(failed)?;
+        if visible != self.snapshot.visible || server != self.snapshot.server {
+            return Err(Error::new(
+                ErrorKind::PositionLost,
+                format!("sharing the snapshot {}: the connection reached another server", self.snapshot.name),
+            )
+            .hint("name one server in the locator, by its address"));
+        }
+        check_pins(DOING, row.try_get(2).map_err(failed)?)
     }
 
     fn lost(&self) -> Error {
         Error::new(
             ErrorKind::PositionLost,
-            format!("sharing the snapshot {}: its transaction has ended on the server", self.snapshot),
+            format!("sharing the snapshot {}: its transaction has ended on the server", self.snapshot.name),
         )
         .hint("run the comparison again; look for who ends idle transactions or connections on the server")
     }
@@ -222,5 +298,55 @@ impl Drop for Lease {
             drop(permit);
         };
         CANCELLING.spawn_on(work, &self.pool.runtime);
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+mod tests {
+    use super::*;
+    use tieout_testkit::postgres::test_database;
+
+    async fn text(connection: &Connection, sql: &str) -> String {
+        connection.client.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    #[tokio::test]
+    async fn a_transaction_brings_its_own_settings() {
+        let database = test_database().unwrap();
+        let settings = Arc::new(super::super::settings(&format!("{}#t", database.url())).unwrap());
+        let control = Connection::open(&settings).await.unwrap();
+        // What a pooler does between two transactions, and what another client may have left.
+        let spoil =
+            "RESET ALL; SET timezone = 'Asia/Tokyo'; SET extra_float_digits = 0; SET intervalstyle = 'iso_8601'";
+        control.run("spoiling the session", spoil).await.unwrap();
+        let (snapshot, _) = freeze(&control, &Lock::None("nothing to lock")).await.unwrap();
+        assert_eq!(text(&control, "SELECT current_setting('row_security')").await, "off");
+        assert_eq!(
+            text(&control, "SELECT ('2024-01-01 00:00:00+00'::timestamptz)::text").await,
+            "2024-01-01 00:00:00+00"
+        );
+        assert_eq!(text(&control, "SELECT (interval '1 day')::text").await, "1 day");
+        assert_eq!(text(&control, "SELECT (0.1::float8 + 0.2::float8)::text").await, "0.30000000000000004");
+        let pool = Arc::new(Pool::new(settings, snapshot, control, 1).unwrap());
+        let lease = pool.lease().await.unwrap();
+        assert_eq!(text(lease.connection().unwrap(), "SELECT current_setting('row_security')").await, "off");
+        assert!(check_pins("testing", false).is_err());
+    }
+
+    #[tokio::test]
+    async fn another_server_is_noticed() {
+        let database = test_database().unwrap();
+        let settings = Arc::new(super::super::settings(&format!("{}#t", database.url())).unwrap());
+        for spoil in [
+            |snapshot: &mut Snapshot| snapshot.server = "2001-01-01 00:00:00+00".to_owned(),
+            |snapshot: &mut Snapshot| snapshot.visible = "3:3:".to_owned(),
+        ] {
+            let control = Connection::open(&settings).await.unwrap();
+            let (mut snapshot, _) = freeze(&control, &Lock::None("nothing to lock")).await.unwrap();
+            spoil(&mut snapshot);
+            let pool = Arc::new(Pool::new(Arc::clone(&settings), snapshot, control, 1).unwrap());
+            assert_eq!(pool.lease().await.err().unwrap().kind(), ErrorKind::PositionLost);
+        }
     }
 }

@@ -78,12 +78,18 @@ impl Relation {
         projected.nullable || self.schema.columns.get(projected.index).is_none_or(|column| column.nullable)
     }
 
+    /// Whether the server renders the column: where it must be text, and its type is not one that is read. All other
+    /// types are rendered here, as those of every store are: the server writes 1.5 and 1.50 for equal numbers.
+    pub(super) fn server_text(&self, projected: &Projected) -> Result<bool> {
+        let wire = &self.facts(projected)?.wire;
+        Ok(*wire == Wire::ServerText || projected.as_text && wire.obstacle().is_some())
+    }
+
     /// The select list of a projection.
     pub(super) fn select_list(&self, projection: &Projection) -> Result<String> {
         let mut items = Vec::new();
         for projected in projection.columns() {
-            let as_text = projected.as_text || self.facts(projected)?.wire == Wire::ServerText;
-            let cast = if as_text { "::text" } else { "" };
+            let cast = if self.server_text(projected)? { "::text" } else { "" };
             items.push(format!("{}{cast}", self.expression(&projected.name)));
         }
         Ok(items.join(", "))

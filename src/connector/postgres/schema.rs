@@ -10,7 +10,8 @@ use super::{
     sql,
 };
 use crate::model::{Column, Error, ErrorKind, KeyCandidate, NameCase, Result, SideRequest, TableSchema};
-use tokio_postgres::{Row, types::ToSql};
+use std::collections::BTreeSet;
+use tokio_postgres::{Row, SimpleQueryMessage, types::ToSql};
 
 const DOING: &str = "describing the table";
 /// Oldest server that is supported.
@@ -54,9 +55,9 @@ pub(super) async fn find(control: &Connection, settings: &Settings, request: &Si
             format!("connecting: expected PostgreSQL 12 or later, found version number {version}"),
         ));
     }
-    if request.query.is_some() {
-        let display = "query".to_owned();
-        return Ok(Target { display, lock: Lock::None("tables of the query locked as of the snapshot"), table: None });
+    if let Some(text) = &request.query {
+        let lock = query_lock(control, text).await?;
+        return Ok(Target { display: "query".to_owned(), lock, table: None });
     }
     let Some(name) = &settings.table else {
         return Err(Error::new(ErrorKind::Config, "reading the locator: it names no table")
@@ -98,6 +99,41 @@ pub(super) async fn find(control: &Connection, settings: &Settings, request: &Si
     let display = format!("{schema}.{table}");
     let foreign = matches!(lock, Lock::Foreign);
     Ok(Target { display, lock, table: Some(Table { oid, kind, quoted, foreign }) })
+}
+
+/// What a query reads, by its plan: runs nothing, and is over before the frozen transaction begins.
+async fn query_lock(control: &Connection, text: &str) -> Result<Lock> {
+    let failed = |error| failure("describing the query", &error);
+    let explain = format!("EXPLAIN (VERBOSE, FORMAT JSON, COSTS OFF) SELECT * FROM ({text}\n) AS tieout_query");
+    let messages = control.client.simple_query(&explain).await.map_err(failed)?;
+    let mut plan = String::new();
+    for message in &messages {
+        if let SimpleQueryMessage::Row(row) = message {
+            plan.push_str(row.try_get(0).map_err(failed)?.unwrap_or_default());
+        }
+    }
+    let plan: serde_json::Value = serde_json::from_str(&plan)
+        .map_err(|error| Error::new(ErrorKind::Read, "describing the query: its plan is no JSON").caused_by(error))?;
+    let mut names = BTreeSet::new();
+    // A scan of a foreign table, and one whose join or aggregate is done there, which names no relation.
+    let foreign = walk(&plan, &mut names);
+    Ok(if foreign { Lock::Foreign } else { Lock::Query(names.into_iter().collect()) })
+}
+
+/// Collects the relations of a plan; true, and no more of them, where some of its rows are those of another server.
+fn walk(plan: &serde_json::Value, names: &mut BTreeSet<String>) -> bool {
+    use serde_json::Value;
+    match plan {
+        Value::Array(list) => list.iter().any(|item| walk(item, names)),
+        Value::Object(fields) => {
+            let field = |name: &str| fields.get(name).and_then(Value::as_str);
+            if let (Some(schema), Some(relation)) = (field("Schema"), field("Relation Name")) {
+                names.insert(format!("{}.{}", sql::name(schema), sql::name(relation)));
+            }
+            field("Node Type") == Some("Foreign Scan") || fields.values().any(|value| walk(value, names))
+        }
+        _ => false,
+    }
 }
 
 async fn not_found(control: &Connection, settings: &Settings) -> Result<Error> {

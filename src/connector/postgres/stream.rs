@@ -3,6 +3,7 @@
 use super::{
     copy::{CopyParser, ROW_BYTES_MAX},
     decode::put,
+    decode_nested::value,
     failure::failure,
     position::{Lease, Pool},
     predicate::Guard,
@@ -10,8 +11,8 @@ use super::{
 };
 use crate::{
     connector::{NativeBatch, RowStream},
-    encode::RowWriter,
-    model::{Error, ErrorKind, Result},
+    encode::{RowWriter, render},
+    model::{CanonicalType, Error, ErrorKind, Result},
 };
 use futures::{StreamExt, stream};
 use std::{pin::Pin, sync::Arc};
@@ -24,6 +25,8 @@ const DOING: &str = "reading rows";
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) wire: Wire,
+    /// The canonical type of a composed value that is rendered; the writer renders others itself.
+    pub(super) nested: Option<CanonicalType>,
 }
 
 /// Whole rows in the binary format.
@@ -59,12 +62,22 @@ impl NativeBatch for CopyBatch {
                 let length = usize::try_from(length).map_err(|_| cut())?;
                 let (value, tail) = tail.split_at_checked(length).ok_or_else(cut)?;
                 rest = tail;
-                put(writer, &field.wire, value).map_err(|error| error.in_column(field.name.as_str()))?;
+                let written = match &field.nested {
+                    None => put(writer, &field.wire, value),
+                    Some(canonical) => rendered(writer, &field.wire, canonical, value),
+                };
+                written.map_err(|error| error.in_column(field.name.as_str()))?;
             }
             writer.end_row()?;
         }
         if rest.is_empty() { Ok(()) } else { Err(cut()) }
     }
+}
+
+/// Writes the canonical text of a composed value.
+fn rendered(writer: &mut RowWriter<'_>, wire: &Wire, canonical: &CanonicalType, bytes: &[u8]) -> Result<()> {
+    let text = render(canonical, &value(wire, bytes)?);
+    writer.put_text(&text.ok_or_else(|| Error::internal("a composed value has no text"))?)
 }
 
 fn cut() -> Error {

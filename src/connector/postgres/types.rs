@@ -1,6 +1,6 @@
 //! `PostgreSQL` types: what the binary format of each holds, and its store-neutral form.
 
-use crate::model::{GeometricKind, LogicalType};
+use crate::model::{CanonicalType, GeometricKind, LogicalType, StructField};
 
 /// How a value looks on the wire, domains resolved to their base.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,6 +160,53 @@ impl Wire {
             Self::Hstore => LogicalType::Map(Box::new(LogicalType::Text), Box::new(LogicalType::Text)),
             Self::Unsupported(reason) => LogicalType::Unsupported(reason.clone()),
         }
+    }
+
+    /// The canonical type of a composed type; `None` for all others, and for what cannot be read.
+    pub(super) fn composed(&self) -> Option<CanonicalType> {
+        Some(match self {
+            Self::Composite(fields) => {
+                let field = |(name, _, wire): &(String, u32, Self)| {
+                    Some(StructField { name: name.clone(), canonical: wire.canonical()? })
+                };
+                let mut fields = fields.iter().map(field).collect::<Option<Vec<_>>>()?;
+                fields.sort_by(|one, other| one.name.cmp(&other.name));
+                CanonicalType::Struct(fields)
+            }
+            Self::Array(_, element) => CanonicalType::List(Box::new(element.canonical()?)),
+            Self::Range(bound) => CanonicalType::Range(Box::new(bound.canonical()?)),
+            Self::Multirange(bound) => CanonicalType::Multirange(Box::new(bound.canonical()?)),
+            Self::Hstore => CanonicalType::Map(Box::new(CanonicalType::Text), Box::new(CanonicalType::Text)),
+            Self::Geometric(kind) => CanonicalType::Geometric(*kind),
+            _ => return None,
+        })
+    }
+
+    fn canonical(&self) -> Option<CanonicalType> {
+        Some(match self {
+            Self::Bool => CanonicalType::Boolean,
+            Self::Int2 | Self::Int4 | Self::Int8 | Self::Oid | Self::Numeric(_) | Self::Money(_) => {
+                CanonicalType::Number
+            }
+            Self::Float4 | Self::Float8 => CanonicalType::Float,
+            Self::Text(_) | Self::BpChar | Self::Byte | Self::Xml | Self::Enum | Self::ServerText => {
+                CanonicalType::Text
+            }
+            Self::Bytea => CanonicalType::Binary,
+            Self::Date => CanonicalType::Date,
+            Self::Time(_) => CanonicalType::Time,
+            Self::TimeTz => CanonicalType::TimeTz,
+            Self::Timestamp(_) => CanonicalType::Timestamp,
+            Self::TimestampTz(_) => CanonicalType::Instant,
+            Self::Interval => CanonicalType::Interval,
+            Self::Uuid => CanonicalType::Uuid,
+            Self::Json | Self::Jsonb => CanonicalType::Json,
+            Self::Bits(_) => CanonicalType::Bits,
+            Self::Inet => CanonicalType::Inet,
+            Self::Mac => CanonicalType::Mac,
+            Self::Mac8 => CanonicalType::Mac8,
+            other => return other.composed(),
+        })
     }
 
     /// Why the type, or a type within it, cannot be read; `None` if it can.
