@@ -212,7 +212,12 @@ fn flags_name_columns_that_exist() {
         t(),
         "pairing columns: -c amuont: there is no such column on either side [did you mean `amount`?]",
     );
-    check("--exclude nope", t(), t(), "pairing columns: --exclude nope: there is no such column on either side [did you mean `note`?]");
+    check(
+        "--exclude nope",
+        t(),
+        t(),
+        "pairing columns: --exclude nope: there is no such column on either side [did you mean `note`?]",
+    );
     check(
         "--map amount=x",
         t(),

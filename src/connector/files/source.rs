@@ -62,6 +62,8 @@ pub(super) struct FileRef {
     pub(super) place: Place,
     /// What it was when it was frozen.
     pub(super) stamp: Stamp,
+    /// The values of its partition columns.
+    pub(super) partitions: Arc<[super::naming::PartitionValue]>,
 }
 
 /// The error of an object store as ours.

@@ -4,7 +4,7 @@ mod file;
 mod read;
 
 use super::{
-    FileSet, Sender, arrow, blocking, fed_stream,
+    FileSet, Sender, append_partitions, arrow, blocking, fed_stream,
     order::{self, KeyIndex, KeyOrder, OrderCache, OrderCheck},
     position_of,
 };
@@ -72,7 +72,7 @@ pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
     let mut columns: Vec<Column> = Vec::new();
     let mut groups = Vec::new();
     let (mut rows, mut bytes) = (0_u64, 0_u64);
-    for file in set.files {
+    for file in set.files.iter().cloned() {
         bytes = bytes.saturating_add(file.stamp.size);
         let (mut opened, described) = ParquetFile::open(file)?;
         if files.is_empty() {
@@ -88,6 +88,7 @@ pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
         }
         files.push(opened);
     }
+    append_partitions(&set, &mut columns)?;
     let schema = TableSchema {
         display: set.display.clone(),
         columns,

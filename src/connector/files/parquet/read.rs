@@ -54,8 +54,11 @@ impl Wanted {
     fn new(file: &ParquetFile, projection: &Projection) -> Result<Self> {
         let mut roots = Vec::new();
         for column in projection.columns() {
-            let root = file.roots.get(column.index).copied();
-            roots.push(root.ok_or_else(|| Error::internal("a projected column is not in the file"))?);
+            match file.roots.get(column.index) {
+                Some(root) => roots.push(*root),
+                None if file.partition(column.index).is_some() => {}
+                None => return Err(Error::internal("a projected column is not in the file")),
+            }
         }
         roots.sort_unstable();
         roots.dedup();
@@ -197,6 +200,10 @@ impl Inner {
         second: Option<&RecordBatch>,
     ) -> Result<BatchColumn> {
         let lost = || Error::internal("a projected column was not read");
+        if let Some(value) = file.partition(column.index) {
+            let data = Column::constant(value.clone());
+            return Ok(BatchColumn { name: column.name.clone(), data, as_text: None });
+        }
         let root = *file.roots.get(column.index).ok_or_else(lost)?;
         let logical = &self.schema.columns.get(column.index).ok_or_else(lost)?.logical;
         let at = wanted.roots.binary_search(&root).map_err(|_| lost())?;
