@@ -128,3 +128,22 @@ for name, log in [('delta', '_delta_log/00000.json'), ('hudi', '.hoodie/hoodie.p
     }
     desk.diff(&[&one, &desk.arg("all/delta/data/*.parquet"), "-k", "id"]).assert_counts(0, 0, 0);
 }
+
+#[test]
+fn a_flipped_bit_in_a_page_with_a_checksum_is_an_error() {
+    let desk = Desk::new();
+    desk.python(
+        "t = pa.table({'id': pa.array(range(1000), pa.int64()), 'v': pa.array([7777777777 + i for i in range(1000)], pa.int64())})
+for name, checksum in [('checked', True), ('plain', False)]:
+    pq.write_table(t, name + '.parquet', compression='none', use_dictionary=False, write_page_checksum=checksum, write_statistics=False)
+    b = bytearray(open(name + '.parquet', 'rb').read())
+    b[b.index((7777777777 + 500).to_bytes(8, 'little'))] ^= 1
+    open(name + '-bent.parquet', 'wb').write(b)",
+    );
+    let good = desk.arg("checked.parquet");
+    desk.diff(&[&good, &good, "-k", "id"]).assert_counts(0, 0, 0);
+    desk.diff(&[&good, &desk.arg("checked-bent.parquet"), "-k", "id"])
+        .assert_refused(&["sink", "checked-bent.parquet"]);
+    // Without a checksum the byte is a value like any other.
+    desk.diff(&[&good, &desk.arg("plain-bent.parquet"), "-k", "id"]).assert_counts(0, 0, 1);
+}
