@@ -207,7 +207,7 @@ impl TextBatch {
             _ if column.parsed && matches!(column.canonical, CanonicalType::Json) => w.put_text(text()?),
             Token::JsonString => {
                 if matches!(column.canonical, CanonicalType::Number | CanonicalType::Float | CanonicalType::Boolean) {
-                    return Err(mismatch("a string", &column.canonical));
+                    return Err(mismatch("a string", "text", column));
                 }
                 let string: std::borrow::Cow<'_, str> = serde_json::from_slice(bytes).map_err(|error| {
                     Error::new(ErrorKind::Value, "reading a JSON string: its escapes are not valid").caused_by(error)
@@ -225,20 +225,21 @@ impl TextBatch {
                     }
                     _ => w.put_text(text()?),
                 },
-                _ => Err(mismatch("a number", &column.canonical)),
+                _ => Err(mismatch("a number", "number", column)),
             },
             Token::JsonBoolean => match column.canonical {
                 CanonicalType::Boolean => w.put_text(text()?),
-                _ => Err(mismatch("true or false", &column.canonical)),
+                _ => Err(mismatch("true or false", "boolean", column)),
             },
-            Token::JsonNested => Err(mismatch("an object or array", &column.canonical)),
+            Token::JsonNested => Err(mismatch("an object or array", "json", column)),
         }
     }
 }
 
-fn mismatch(found: &str, expected: &CanonicalType) -> Error {
-    Error::new(ErrorKind::Value, format!("reading JSON: expected {expected}, found {found}"))
-        .hint("name the type to compare as: --cast column=type")
+/// The error for a value of another kind than its column; `cast` is the type that would fit.
+fn mismatch(found: &str, cast: &str, column: &TextColumn) -> Error {
+    Error::new(ErrorKind::Value, format!("reading JSON: expected {}, found {found}", column.canonical))
+        .hint(format!("name the type to compare as: --cast {}={cast}", column.name))
 }
 
 impl NativeBatch for TextBatch {
