@@ -108,7 +108,13 @@ fn position_of(set: &FileSet) -> Position {
     if set.ignored > 0 {
         obtained = format!("{obtained}; {} side files (_*, .*, *.crc, *.md5) beside them were not read", set.ignored);
     }
-    Position { kind: "file".to_owned(), value, exactness: Exactness::Bracketed, obtained }
+    let mut exactness = Exactness::Bracketed;
+    if set.files.iter().any(|file| file.stamp.is_blind()) {
+        exactness = Exactness::Unknown;
+        obtained =
+            format!("{obtained}; the server names neither ETag nor Last-Modified, so that only sizes are checked");
+    }
+    Position { kind: "file".to_owned(), value, exactness, obtained }
 }
 
 /// Appends the columns that folders `name=value` make to those of the files: text without a type, like CSV.

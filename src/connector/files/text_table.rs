@@ -221,15 +221,16 @@ impl Inner {
                 if batch.rows() > 0 && batch.used() + batch.cost(&record) > walk.batch_bytes_max {
                     let next = TextBatch::new(&columns, &name, records.number(), walk.batch_bytes_max);
                     if !take(file, std::mem::replace(&mut batch, next))? {
-                        return Ok(());
+                        return file.check();
                     }
                 }
                 batch.push(&record)?;
             }
-            if batch.rows() > 0 && !take(file, batch)? {
+            let more = batch.rows() == 0 || take(file, batch)?;
+            file.check()?;
+            if !more {
                 return Ok(());
             }
-            file.check()?;
         }
         Ok(())
     }
