@@ -95,7 +95,7 @@ fn a_table_without_order_is_cut_by_a_sample() {
         let table = freeze(path.display().to_string()).await.unwrap();
         let projection = projection(&*table, &["k"], &[]);
         let cuts = table.splits(&projection, 4).await.unwrap();
-        let types = [crate::model::CanonicalType::Number];
+        let types = [CanonicalType::Number];
         let texts: Vec<_> = cuts.iter().map(|cut| crate::encode::decode_key(&types, cut).unwrap()).collect();
         assert_eq!(cuts.len(), 3, "{texts:?}");
         assert!(cuts.is_sorted());
@@ -209,6 +209,24 @@ fn a_web_file_without_tag_and_time_has_no_known_position() {
         assert!(table.position().obtained.contains("ETag"));
         let table = freeze(format!("http://{address}/tagged.csv")).await.unwrap();
         assert_eq!(table.position().exactness, Exactness::Bracketed, "{}", table.position());
+    });
+}
+
+#[test]
+fn narrow_columns_count_little_in_the_memory_of_a_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let wide = StringArray::from_iter_values((0..300).map(|row| format!("{row:09999}")));
+    write(&path, vec![("k", ints(0..300)), ("v", Arc::new(wide))], 1000);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let all = projection(&*table, &["k"], &[]);
+        let keys = Arc::new(crate::model::Projection { row: Vec::new(), ..(*all).clone() });
+        let index = 8 << 20;
+        let (narrow, both) = (table.read_bytes_max(&keys) - index, table.read_bytes_max(&all) - index);
+        // 300 values of 8 bytes, plain and in the dictionary, are far from the 3 MB of text: a page and the dictionary.
+        assert!((2400..20_000).contains(&narrow), "{narrow}");
+        assert!((1 << 20..4 << 20).contains(&both), "{both}");
     });
 }
 
