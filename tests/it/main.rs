@@ -3,6 +3,7 @@
 mod commands;
 mod connect;
 mod files;
+mod folders;
 mod frozen;
 mod harness;
 mod keys;

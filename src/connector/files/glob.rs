@@ -1,4 +1,8 @@
 //! Glob patterns: `*` and `?` within a path part, `**` over parts, `[abc]`, `[a-z]`, `[!a]`.
+//!
+//! A wildcard at the start of a part does not match names that are by custom no data (`_SUCCESS`, `.crc`).
+
+use super::naming::is_hidden;
 
 /// Whether `text` holds a character that makes it a pattern.
 pub(super) fn is_pattern(text: &str) -> bool {
@@ -26,9 +30,13 @@ fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
         (Some((&"**", rest)), _) => {
-            parts_match(rest, path) || path.split_first().is_some_and(|(_, tail)| parts_match(pattern, tail))
+            parts_match(rest, path)
+                || path.split_first().is_some_and(|(name, tail)| !is_hidden(name) && parts_match(pattern, tail))
         }
         (Some((part, rest)), Some((name, tail))) => {
+            if is_hidden(name) && part.starts_with(['*', '?', '[']) {
+                return false;
+            }
             let part: Vec<char> = part.chars().collect();
             let name: Vec<char> = name.chars().collect();
             part_matches(&part, &name) && parts_match(rest, tail)
@@ -87,6 +95,12 @@ mod tests {
             ("[a-c]*.csv", "b1.csv", true),
             ("[!a-c]*.csv", "b1.csv", false),
             ("day=*/x.csv", "day=1/x.csv", true),
+            ("*", "_SUCCESS", false),
+            ("*", ".x.csv", false),
+            ("**/x.csv", "_temporary/x.csv", false),
+            ("_*.csv", "_x.csv", true),
+            ("_old/*.csv", "_old/x.csv", true),
+            ("**/x.csv", "_day=1/x.csv", true),
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }

@@ -1,7 +1,8 @@
 //! From a locator to the list of files it names, in path order.
 
 use super::{
-    glob,
+    glob, naming,
+    naming::{Format, PartitionValue, format_of, inner_extension, is_hidden, is_side_file},
     source::{FileRef, Place, Remote, Stamp, io_error, object_error},
 };
 use crate::model::{Error, ErrorKind, Result};
@@ -21,27 +22,8 @@ const FILES_MAX: usize = 100_000;
 /// Folders within folders that are looked into.
 const DEPTH_MAX: usize = 64;
 
-/// What the bytes of a file are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    /// Apache Parquet.
-    Parquet,
-    /// Delimited text.
-    Csv,
-    /// One JSON object a line.
-    JsonLines,
-}
-
-/// How a text file is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
-    /// Not at all.
-    Plain,
-    /// gzip
-    Gzip,
-    /// Zstandard
-    Zstd,
-}
+/// Names of files that an error lists.
+const NAMED_MAX: usize = 3;
 
 /// The files of a table.
 #[derive(Clone, Debug)]
@@ -52,7 +34,9 @@ pub(super) struct FileSet {
     pub(super) format: Format,
     /// The files, sorted by path; never empty.
     pub(super) files: Vec<FileRef>,
-    /// Files beside them whose names say nothing known.
+    /// Names of the columns that folders `name=value` make; each file has their values.
+    pub(super) partitions: Vec<String>,
+    /// Side files beside them, such as `_SUCCESS`, which were not read.
     pub(super) ignored: usize,
     /// Whether the names say that tabs delimit.
     pub(super) tabs: bool,
@@ -68,83 +52,93 @@ pub(super) fn is_served(locator: &str) -> bool {
     })
 }
 
-/// How a file of this name is compressed.
-pub(super) fn compression_of(name: &str) -> Compression {
-    match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
-        Some("gz") => Compression::Gzip,
-        Some("zst") => Compression::Zstd,
-        _ => Compression::Plain,
-    }
-}
-
-fn inner_extension(name: &str) -> Option<String> {
-    let base = match compression_of(name) {
-        Compression::Plain => name,
-        _ => name.rsplit_once('.')?.0,
-    };
-    base.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase())
-}
-
-/// What a file of this name is.
-fn format_of(name: &str) -> Option<Format> {
-    match inner_extension(name)?.as_str() {
-        "parquet" | "pq" if compression_of(name) == Compression::Plain => Some(Format::Parquet),
-        "csv" | "tsv" => Some(Format::Csv),
-        "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
-        _ => None,
-    }
-}
-
-fn is_skipped(relative: &str) -> bool {
-    relative.split('/').any(|part| part.starts_with('.') || part.starts_with('_'))
-}
-
 struct Found {
     relative: String,
     place: Place,
     stamp: Option<Stamp>,
 }
 
+/// How files came to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// The locator names the file.
+    Name,
+    /// They lie in the folder that the locator names.
+    Folder,
+    /// The locator is a pattern.
+    Glob,
+}
+
+/// Files, and how they came to be found.
+struct Listing {
+    by: By,
+    found: Vec<Found>,
+    ignored: usize,
+}
+
+impl Listing {
+    /// The file that the locator names.
+    fn named(file: Found) -> Self {
+        Self { by: By::Name, found: vec![file], ignored: 0 }
+    }
+
+    /// Everything below a folder; side files are set apart.
+    ///
+    /// # Errors
+    /// `Unsupported` if a log decides which of the files belong to the table.
+    fn of_folder(display: &str, mut found: Vec<Found>) -> Result<Self> {
+        if let Some(kind) = found.iter().find_map(|file| naming::table_log(&file.relative)) {
+            let message = format!("reading {display}: this is {kind} table: its log decides which files belong to it");
+            return Err(Error::new(ErrorKind::Unsupported, message)
+                .hint("compare an export of it, or name the files that belong to it by a glob"));
+        }
+        let all = found.len();
+        found.retain(|file| !is_side_file(&file.relative));
+        Ok(Self { by: By::Folder, ignored: all - found.len(), found })
+    }
+
+    /// What a pattern matches of everything below its folder.
+    ///
+    /// # Errors
+    /// `Schema` if it matches a folder whose files it does not match.
+    fn of_glob(display: &str, pattern: &str, mut found: Vec<Found>) -> Result<Self> {
+        let mut folder = None;
+        found.retain(|file| {
+            let matched = glob::matches(pattern, &file.relative);
+            if !matched && folder.is_none() && !is_side_file(&file.relative) {
+                let cuts = file.relative.match_indices('/').map(|(at, _)| &file.relative[..at]);
+                folder = cuts.into_iter().find(|cut| glob::matches(pattern, cut)).map(str::to_owned);
+            }
+            matched
+        });
+        if let Some(folder) = folder {
+            let message = format!("reading {display}: expected files alone, found the folder {folder}");
+            return Err(Error::new(ErrorKind::Schema, message)
+                .hint("a glob names files: end it with /* for those within folders, or /** for those at any depth"));
+        }
+        Ok(Self { by: By::Glob, found, ignored: 0 })
+    }
+}
+
 /// Resolves `locator`. Blocks.
 ///
 /// # Errors
-/// `Schema` if nothing is there or kinds are mixed, `Config` for a locator that cannot be read, `Limit` for too many
-/// files, and the errors of the store.
+/// `Schema` if nothing is there, kinds are mixed or a name says no format, `Unsupported` for formats that are not read,
+/// `Config` for a locator that cannot be read, `Limit` for too many files, and the errors of the store.
 pub(super) fn locate(locator: &str, injected: Option<Arc<dyn ObjectStore>>, runtime: &Handle) -> Result<FileSet> {
     let (base, forced) = split_fragment(locator);
-    let mut ignored = 0;
-    let (display, found, listed) = match base.split_once("://") {
+    let (display, listing) = match base.split_once("://") {
         Some(("file", rest)) => {
             let path =
                 percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8().map_err(|error| {
                     Error::new(ErrorKind::Config, "reading a file URL: it is not UTF-8").caused_by(error)
                 })?;
-            let (found, listed) = local(&path)?;
-            (path.to_string(), found, listed)
+            (path.to_string(), local(&path)?)
         }
         Some((scheme, rest)) => remote(base, scheme, rest, injected, runtime)?,
-        None => {
-            let (found, listed) = local(base)?;
-            (base.to_owned(), found, listed)
-        }
+        None => (base.to_owned(), local(base)?),
     };
-    let mut chosen: Vec<(Format, Found)> = Vec::new();
-    for file in found {
-        if listed && is_skipped(&file.relative) {
-            continue;
-        }
-        match forced.or_else(|| format_of(&file.relative)) {
-            Some(format) => chosen.push((format, file)),
-            None if listed => ignored += 1,
-            None => {
-                return Err(Error::new(
-                    ErrorKind::Schema,
-                    format!("reading {display}: its name does not say its format"),
-                )
-                .hint("append #csv, #parquet or #jsonl to the path"));
-            }
-        }
-    }
+    let mut chosen = choose(&display, &listing.by, listing.found, forced)?;
     let Some(format) = chosen.first().map(|(format, _)| *format) else {
         return Err(Error::new(
             ErrorKind::Schema,
@@ -163,17 +157,63 @@ pub(super) fn locate(locator: &str, injected: Option<Arc<dyn ObjectStore>>, runt
         let message = format!("reading {display}: expected one delimiter, found .csv and .tsv files");
         return Err(Error::new(ErrorKind::Schema, message).hint("use a glob, such as folder/*.csv"));
     }
-    let files = chosen.into_iter().map(|(_, file)| freeze(file)).collect::<Result<_>>()?;
-    Ok(FileSet { display, format, files, ignored, tabs: tabs != 0 })
+    let partitioned = listing.by != By::Name;
+    let (mut partitions, mut files) = (Vec::new(), Vec::with_capacity(chosen.len()));
+    for (at, (_, file)) in chosen.into_iter().enumerate() {
+        let found = if partitioned { naming::partitions_of(&file.relative)? } else { Vec::new() };
+        let (names, values): (Vec<String>, Vec<PartitionValue>) = found.into_iter().unzip();
+        if at == 0 {
+            partitions = names;
+        } else if names != partitions {
+            let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let message = format!(
+                "reading {display}: expected the same partitions for all files, found {} and, of {}, {}",
+                list(&partitions),
+                file.relative,
+                list(&names)
+            );
+            return Err(Error::new(ErrorKind::Schema, message)
+                .hint("folders called name=value make columns; name the files of one layout by a glob"));
+        }
+        files.push(freeze(file, values)?);
+    }
+    Ok(FileSet { display, format, files, partitions, ignored: listing.ignored, tabs: tabs != 0 })
 }
 
-fn freeze(file: Found) -> Result<FileRef> {
+/// Gives each file its format. Nothing is passed over: a file that is not read would count as one that is not there.
+fn choose(display: &str, by: &By, found: Vec<Found>, forced: Option<Format>) -> Result<Vec<(Format, Found)>> {
+    let (mut chosen, mut unknown) = (Vec::with_capacity(found.len()), Vec::new());
+    for file in found {
+        match format_of(&file.relative, forced)? {
+            Some(format) => chosen.push((format, file)),
+            None => unknown.push(file.relative),
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(chosen);
+    }
+    if *by == By::Name {
+        return Err(Error::new(ErrorKind::Schema, format!("reading {display}: its name does not say its format"))
+            .hint("append #csv, #parquet or #jsonl to the path"));
+    }
+    unknown.sort_unstable();
+    let more = unknown.len().saturating_sub(NAMED_MAX);
+    unknown.truncate(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message =
+        format!("reading {display}: expected names that say their format, found {}{more}", unknown.join(", "));
+    Err(Error::new(ErrorKind::Schema, message).hint(
+        "name the files by a glob, such as folder/*.csv, or append #csv, #parquet or #jsonl if all of them are that",
+    ))
+}
+
+fn freeze(file: Found, partitions: Vec<PartitionValue>) -> Result<FileRef> {
     let name = match &file.place {
         Place::Local(path) => path.display().to_string(),
         Place::Object(_, path) => path.to_string(),
     };
     let stamp = file.stamp.map_or_else(|| file.place.stamp(&name), Ok)?;
-    Ok(FileRef { name, place: file.place, stamp })
+    Ok(FileRef { name, place: file.place, stamp, partitions: partitions.into() })
 }
 
 fn split_fragment(locator: &str) -> (&str, Option<Format>) {
@@ -189,34 +229,35 @@ fn too_many(display: &str) -> Error {
     Error::new(ErrorKind::Limit, format!("listing {display}: expected at most {FILES_MAX} files, found more"))
 }
 
-/// Files at a local path, folder or glob, and whether they were listed (not named).
-fn local(base: &str) -> Result<(Vec<Found>, bool)> {
+/// Files at a local path, folder or glob.
+fn local(base: &str) -> Result<Listing> {
     let path = Path::new(base);
     match std::fs::metadata(path) {
         Ok(facts) if facts.is_dir() => {
             let mut found = Vec::new();
-            walk(path, "", base, 0, &mut found)?;
-            return Ok((found, true));
+            walk(path, "", base, false, 0, &mut found)?;
+            return Listing::of_folder(base, found);
         }
         Ok(_) => {
             let relative = base.to_owned();
-            return Ok((vec![Found { relative, place: Place::Local(path.to_owned()), stamp: None }], false));
+            return Ok(Listing::named(Found { relative, place: Place::Local(path.to_owned()), stamp: None }));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && glob::is_pattern(base) => {}
         Err(error) => return Err(io_error(base, error)),
     }
     let (folder, pattern) = glob::split(base);
     let root = if folder.is_empty() { Path::new(".") } else { Path::new(folder) };
+    let hidden = pattern.split('/').any(is_hidden);
     let mut found = Vec::new();
     match std::fs::metadata(root) {
-        Ok(facts) if facts.is_dir() => walk(root, "", base, 0, &mut found)?,
+        Ok(facts) if facts.is_dir() => walk(root, "", base, hidden, 0, &mut found)?,
         _ => {}
     }
-    found.retain(|file| glob::matches(pattern, &file.relative));
-    Ok((found, true))
+    Listing::of_glob(base, pattern, found)
 }
 
-fn walk(folder: &Path, prefix: &str, display: &str, depth: usize, found: &mut Vec<Found>) -> Result<()> {
+/// Lists everything below `folder`; into hidden folders only if they are named (`hidden`).
+fn walk(folder: &Path, prefix: &str, display: &str, hidden: bool, depth: usize, found: &mut Vec<Found>) -> Result<()> {
     if depth > DEPTH_MAX {
         let message = format!("listing {display}: expected at most {DEPTH_MAX} folders within folders, found more");
         return Err(Error::new(ErrorKind::Limit, message));
@@ -228,14 +269,16 @@ fn walk(folder: &Path, prefix: &str, display: &str, depth: usize, found: &mut Ve
             .file_name()
             .into_string()
             .map_err(|_| Error::new(ErrorKind::Unsupported, format!("listing {shown}: a file name is not UTF-8")))?;
-        if is_skipped(&name) {
-            continue;
-        }
         let relative = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
         let path: PathBuf = entry.path();
+        // What is hidden is listed, so that it can be counted and named, but not looked into.
+        if !hidden && is_hidden(entry.file_name().to_str().unwrap_or_default()) {
+            found.push(Found { relative, place: Place::Local(path), stamp: None });
+            continue;
+        }
         let facts = std::fs::metadata(&path).map_err(|error| io_error(&path.display().to_string(), error))?;
         if facts.is_dir() {
-            walk(&path, &relative, display, depth + 1, found)?;
+            walk(&path, &relative, display, hidden, depth + 1, found)?;
         } else {
             if found.len() >= FILES_MAX {
                 return Err(too_many(display));
@@ -252,7 +295,7 @@ fn remote(
     rest: &str,
     injected: Option<Arc<dyn ObjectStore>>,
     runtime: &Handle,
-) -> Result<(String, Vec<Found>, bool)> {
+) -> Result<(String, Listing)> {
     let web = matches!(scheme, "http" | "https");
     if web && rest.contains('?') {
         return Err(Error::new(ErrorKind::Unsupported, "reading a web address: queries in it are not supported")
@@ -281,17 +324,18 @@ fn remote(
         match place.stamp(&display) {
             Ok(stamp) => {
                 let relative = path.to_string();
-                return Ok((display, vec![Found { relative, place, stamp: Some(stamp) }], false));
+                return Ok((display, Listing::named(Found { relative, place, stamp: Some(stamp) })));
             }
             Err(error) if error.kind() == ErrorKind::Schema && !web => {}
             Err(error) => return Err(error),
         }
     }
-    let mut found = list(&remote, &path, &display)?;
-    if let Some(pattern) = pattern {
-        found.retain(|file| glob::matches(pattern, &file.relative));
-    }
-    Ok((display, found, true))
+    let found = list(&remote, &path, &display)?;
+    let listing = match pattern {
+        Some(pattern) => Listing::of_glob(&display, pattern, found)?,
+        None => Listing::of_folder(&display, found)?,
+    };
+    Ok((display, listing))
 }
 
 fn open_store(address: &str, display: &str) -> Result<(Arc<dyn ObjectStore>, ObjectPath)> {
@@ -320,6 +364,10 @@ fn list(remote: &Remote, folder: &ObjectPath, display: &str) -> Result<Vec<Found
             }
             let full = facts.location.to_string();
             let relative = full.strip_prefix(folder.as_ref()).unwrap_or(&full).trim_start_matches('/').to_owned();
+            // Some tools mark a folder by an object without bytes.
+            if facts.size == 0 && (relative.is_empty() || relative.ends_with("_$folder$")) {
+                continue;
+            }
             let place = Place::Object(remote.clone(), facts.location.clone());
             found.push(Found { relative, place, stamp: Some(Stamp::of_object(&facts)) });
         }

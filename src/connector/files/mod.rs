@@ -9,6 +9,7 @@ mod csv;
 mod glob;
 mod json;
 mod locate;
+mod naming;
 mod order;
 mod parquet;
 mod source;
@@ -16,9 +17,10 @@ mod text;
 mod text_table;
 
 use super::{Connector, FrozenTable, NativeBatch, RowStream};
-use crate::model::{Error, ErrorKind, Exactness, Position, Result, SideRequest};
+use crate::model::{Column, Error, ErrorKind, Exactness, LogicalType, Position, Result, SideRequest};
 use futures::{StreamExt, future::BoxFuture, stream};
-use locate::{FileSet, Format};
+use locate::FileSet;
+use naming::Format;
 use object_store::ObjectStore;
 use source::FileRef;
 use std::sync::Arc;
@@ -104,9 +106,39 @@ fn position_of(set: &FileSet) -> Position {
     };
     let mut obtained = "facts of each file, read at the start and again after it was read".to_owned();
     if set.ignored > 0 {
-        obtained = format!("{obtained}; {} other files beside them were not read", set.ignored);
+        obtained = format!("{obtained}; {} side files (_*, .*, *.crc, *.md5) beside them were not read", set.ignored);
     }
-    Position { kind: "file".to_owned(), value, exactness: Exactness::Bracketed, obtained }
+    let mut exactness = Exactness::Bracketed;
+    if set.files.iter().any(|file| file.stamp.is_blind()) {
+        exactness = Exactness::Unknown;
+        obtained =
+            format!("{obtained}; the server names neither ETag nor Last-Modified, so that only sizes are checked");
+    }
+    Position { kind: "file".to_owned(), value, exactness, obtained }
+}
+
+/// Appends the columns that folders `name=value` make to those of the files: text without a type, like CSV.
+///
+/// # Errors
+/// `Schema` if the files have a column of such a name: it would not be clear which value counts.
+fn append_partitions(set: &FileSet, columns: &mut Vec<Column>) -> Result<()> {
+    for (at, name) in set.partitions.iter().enumerate() {
+        if columns.iter().any(|column| column.name == *name) {
+            let message = "expected no column of this name in the files, because folders name=value make one, found it";
+            return Err(Error::new(ErrorKind::Schema, message)
+                .in_column(name)
+                .hint("name the files by a glob whose wildcards begin below those folders, one partition at a time"));
+        }
+        columns.push(Column {
+            name: name.clone(),
+            native: "folder name".to_owned(),
+            logical: LogicalType::Untyped,
+            nullable: set.files.iter().any(|file| file.partitions.get(at).is_none_or(Option::is_none)),
+            hidden: false,
+            collation: None,
+        });
+    }
+    Ok(())
 }
 
 /// Runs `work` on a blocking thread.

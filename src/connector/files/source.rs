@@ -24,6 +24,9 @@ use tokio::runtime::Handle;
 /// a stream stays small beside a batch.
 pub(super) const OBJECT_READ_BYTES: usize = 1 << 20;
 
+/// The time of last modification where the store has none.
+const UNKNOWN_TIME: &str = "unknown";
+
 /// An object store and the runtime on which it is asked.
 #[derive(Clone, Debug)]
 pub(super) struct Remote {
@@ -62,6 +65,8 @@ pub(super) struct FileRef {
     pub(super) place: Place,
     /// What it was when it was frozen.
     pub(super) stamp: Stamp,
+    /// The values of its partition columns.
+    pub(super) partitions: Arc<[super::naming::PartitionValue]>,
 }
 
 /// The error of an object store as ours.
@@ -116,7 +121,18 @@ impl Place {
 impl Stamp {
     /// The stamp in a store's listing.
     pub(super) fn of_object(facts: &object_store::ObjectMeta) -> Self {
-        Self { size: facts.size, modified: facts.last_modified.to_rfc3339(), tag: facts.e_tag.clone() }
+        // The epoch is what the client puts where a web server names no time.
+        let modified = if facts.last_modified.timestamp_millis() == 0 {
+            UNKNOWN_TIME.to_owned()
+        } else {
+            facts.last_modified.to_rfc3339()
+        };
+        Self { size: facts.size, modified, tag: facts.e_tag.clone() }
+    }
+
+    /// Whether nothing but the size could tell that the content changed.
+    pub(super) fn is_blind(&self) -> bool {
+        self.tag.is_none() && self.modified == UNKNOWN_TIME
     }
 }
 

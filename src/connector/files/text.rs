@@ -210,8 +210,7 @@ impl TextBatch {
                 let own =
                     matches!(column.canonical, CanonicalType::Number | CanonicalType::Float | CanonicalType::Boolean);
                 if own && !column.as_text {
-                    let hint = format!("`--cast {}={}` reads strings as that", column.name, column.canonical);
-                    return Err(mismatch("a string", column).hint(hint));
+                    return Err(mismatch("a string", &column.canonical.to_string(), column));
                 }
                 let string: std::borrow::Cow<'_, str> = serde_json::from_slice(bytes).map_err(|error| {
                     Error::new(ErrorKind::Value, "reading a JSON string: its escapes are not valid").caused_by(error)
@@ -229,20 +228,21 @@ impl TextBatch {
                     }
                     _ => w.put_text(text()?),
                 },
-                _ => Err(mismatch("a number", column)),
+                _ => Err(mismatch("a number", "number", column)),
             },
             Token::JsonBoolean => match column.canonical {
                 CanonicalType::Boolean => w.put_text(text()?),
-                _ => Err(mismatch("true or false", column)),
+                _ => Err(mismatch("true or false", "boolean", column)),
             },
-            Token::JsonNested => Err(mismatch("an object or array", column)),
+            Token::JsonNested => Err(mismatch("an object or array", "json", column)),
         }
     }
 }
 
-fn mismatch(found: &str, column: &TextColumn) -> Error {
+/// The error for a value of another kind than its column; `cast` is the type that would fit.
+fn mismatch(found: &str, cast: &str, column: &TextColumn) -> Error {
     Error::new(ErrorKind::Value, format!("reading JSON: expected {}, found {found}", column.canonical))
-        .hint(format!("`--cast {}=text` compares text", column.name))
+        .hint(format!("name the type to compare as: --cast {}={cast}", column.name))
 }
 
 impl NativeBatch for TextBatch {

@@ -1,14 +1,14 @@
 //! Tables of text files: CSV and JSON lines, read from start to end.
 
 use super::{
-    FileSet, Sender, blocking,
+    FileSet, Sender, append_partitions, blocking,
     csv::Splitter,
     fed_stream, json,
-    locate::{Compression, Format, compression_of},
+    naming::{Compression, Format, compression_of},
     order::{self, KeyOrder, OrderCache, OrderCheck},
     position_of,
     source::{FileRef, OBJECT_READ_BYTES},
-    text::{RawRecord, TextBatch, TextColumn},
+    text::{RawRecord, TextBatch, TextColumn, Token},
 };
 use crate::{
     connector::{FrozenTable, NativeBatch, OrderSupport, Read, RowStream},
@@ -37,6 +37,8 @@ struct Inner {
     position: Position,
     schema: TableSchema,
     files: Vec<FileRef>,
+    /// Columns that the files have; those that their folders make follow.
+    fields: usize,
     format: Format,
     options: FileOptions,
     orders: OrderCache,
@@ -85,10 +87,12 @@ pub(super) fn freeze(set: FileSet, options: &FileOptions) -> Result<TextTable> {
     if set.tabs && options.delimiter == FileOptions::default().delimiter {
         options.delimiter = b'\t';
     }
-    let columns = match set.format {
+    let mut columns = match set.format {
         Format::JsonLines => json_columns(&set.files)?,
         _ => csv_columns(&set.files, &options)?,
     };
+    let fields = columns.len();
+    append_partitions(&set, &mut columns)?;
     let bytes = set.files.iter().map(|file| file.stamp.size).sum();
     let schema = TableSchema {
         display: set.display.clone(),
@@ -99,7 +103,8 @@ pub(super) fn freeze(set: FileSet, options: &FileOptions) -> Result<TextTable> {
         bytes_estimate: Some(bytes),
     };
     let orders = OrderCache::default();
-    let inner = Inner { display: set.display, position, schema, files: set.files, format: set.format, options, orders };
+    let FileSet { display, files, format, .. } = set;
+    let inner = Inner { display, position, schema, files, fields, format, options, orders };
     Ok(TextTable { inner: Arc::new(inner) })
 }
 
@@ -179,7 +184,7 @@ impl Inner {
     fn records(&self, file: &FileRef) -> Result<Records> {
         let input = open(file)?;
         if self.format == Format::JsonLines {
-            let names = self.schema.columns.iter().map(|column| column.name.clone()).collect();
+            let names = self.schema.columns[..self.fields].iter().map(|column| column.name.clone()).collect();
             return Ok(Records::Json(json::Lines::new(input, &file.name, names)));
         }
         let mut splitter = Splitter::new(input, &file.name, self.options.delimiter, &self.options.null)?;
@@ -199,28 +204,33 @@ impl Inner {
             let mut records = self.records(file)?;
             let mut batch = TextBatch::new(&columns, &name, records.number() + 1, walk.batch_bytes_max);
             while records.next(&mut record).map_err(|error| file.check().err().unwrap_or(error))? {
-                if record.len() != self.schema.columns.len() {
+                if record.len() != self.fields {
                     let message = format!(
                         "reading {}: record {}: expected {} fields, found {}",
                         file.name,
                         records.number(),
-                        self.schema.columns.len(),
+                        self.fields,
                         record.len()
                     );
                     return Err(Error::new(ErrorKind::Value, message));
                 }
+                for value in file.partitions.iter() {
+                    record.bytes.extend_from_slice(value.as_deref().unwrap_or_default().as_bytes());
+                    record.end_field(if value.is_some() { Token::Text } else { Token::Null })?;
+                }
                 if batch.rows() > 0 && batch.used() + batch.cost(&record) > walk.batch_bytes_max {
                     let next = TextBatch::new(&columns, &name, records.number(), walk.batch_bytes_max);
                     if !take(file, std::mem::replace(&mut batch, next))? {
-                        return Ok(());
+                        return file.check();
                     }
                 }
                 batch.push(&record)?;
             }
-            if batch.rows() > 0 && !take(file, batch)? {
+            let more = batch.rows() == 0 || take(file, batch)?;
+            file.check()?;
+            if !more {
                 return Ok(());
             }
-            file.check()?;
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub(super) enum TextKind {
 
 pub(super) enum Data {
     Null,
+    /// The same text in every row.
+    Constant(std::sync::Arc<str>),
     Bool(arrow_array::BooleanArray),
     I8(arrow_array::Int8Array),
     I16(arrow_array::Int16Array),
@@ -127,6 +129,11 @@ impl Column {
         Ok(Self { nulls, data })
     }
 
+    /// The same text, or NULL, in every row.
+    pub(crate) fn constant(text: Option<std::sync::Arc<str>>) -> Self {
+        Self { nulls: None, data: text.map_or(Data::Null, Data::Constant) }
+    }
+
     /// Whether the value is NULL.
     pub(super) fn is_null(&self, row: usize) -> bool {
         if matches!(self.data, Data::Null) || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
@@ -148,6 +155,7 @@ impl Column {
         }
         match &self.data {
             Data::Null => w.put_null(),
+            Data::Constant(text) => w.put_text(text),
             Data::Bool(a) => w.put_bool(a.value(row)),
             Data::I8(a) => w.put_i64(i64::from(a.value(row))),
             Data::I16(a) => w.put_i64(i64::from(a.value(row))),

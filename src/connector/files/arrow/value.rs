@@ -231,6 +231,7 @@ fn text(value: &str, kind: TextKind) -> Result<Value> {
 /// The value of a row that is not NULL.
 pub(super) fn value(data: &Data, row: usize) -> Result<Value> {
     match data {
+        Data::Constant(text) => Ok(Value::Text(text.to_string())),
         Data::Null => Ok(Value::Null),
         Data::Bool(a) => Ok(Value::Bool(a.value(row))),
         Data::I8(a) => number(&a.value(row), 0),

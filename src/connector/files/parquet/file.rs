@@ -1,6 +1,9 @@
 //! One Parquet file: its metadata, its columns, and the schemas that make every value exact.
 
-use super::{super::source::FileRef, arrow::logical_of};
+use super::{
+    super::{naming::PartitionValue, source::FileRef},
+    arrow::logical_of,
+};
 use crate::model::{Column, Error, ErrorKind, LogicalType, Result};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, TimeUnit};
 use parquet::{
@@ -82,6 +85,11 @@ impl ParquetFile {
             (plain, None)
         };
         Ok((Self { file, metadata, second, paired, roots: Vec::new() }, columns))
+    }
+
+    /// The value of column `index` of the table, if a folder's name makes that column.
+    pub(super) fn partition(&self, index: usize) -> Option<&PartitionValue> {
+        self.file.partitions.get(index.checked_sub(self.roots.len())?)
     }
 
     /// Number of row groups.

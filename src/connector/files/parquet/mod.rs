@@ -4,7 +4,7 @@ mod file;
 mod read;
 
 use super::{
-    FileSet, Sender, arrow, blocking, fed_stream,
+    FileSet, Sender, append_partitions, arrow, blocking, fed_stream,
     order::{self, KeyIndex, KeyOrder, OrderCache, OrderCheck},
     position_of,
 };
@@ -16,8 +16,11 @@ use crate::{
 use file::ParquetFile;
 use futures::future::BoxFuture;
 use read::Span;
-use std::fmt::Write as _;
-use std::sync::{Arc, atomic::AtomicU64};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 /// Bytes of keys that are decoded at once while order is proven or a bound is looked up.
 const KEY_BATCH_BYTES: usize = 1 << 20;
@@ -72,7 +75,7 @@ pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
     let mut columns: Vec<Column> = Vec::new();
     let mut groups = Vec::new();
     let (mut rows, mut bytes) = (0_u64, 0_u64);
-    for file in set.files {
+    for file in set.files.iter().cloned() {
         bytes = bytes.saturating_add(file.stamp.size);
         let (mut opened, described) = ParquetFile::open(file)?;
         if files.is_empty() {
@@ -88,6 +91,7 @@ pub(super) fn freeze_with(set: FileSet, stride: u64) -> Result<ParquetTable> {
         }
         files.push(opened);
     }
+    append_partitions(&set, &mut columns)?;
     let schema = TableSchema {
         display: set.display.clone(),
         columns,
@@ -217,45 +221,54 @@ impl Inner {
         Ok(sample)
     }
 
-    /// The rows of a key range: first, and one after the last.
-    fn rows_of(&self, projection: &Projection, range: &KeyRange) -> Result<(u64, u64)> {
+    /// The rows of a key range (first, and one after the last), and rows that were read to find that out.
+    fn rows_of(&self, projection: &Projection, range: &KeyRange) -> Result<((u64, u64), Vec<(u64, u64)>)> {
         match &*self.order(projection)? {
             KeyOrder::Disorder { file, first, second } => Err(order::disorder_error(file, first, second)),
             KeyOrder::Ascending(index) => {
                 let bound = |key: &Vec<u8>| self.lower_bound(index, projection, key);
                 let from = range.lower.as_ref().map_or(Ok(0), bound)?;
-                let to = range.upper.as_ref().map_or(Ok(self.rows), bound)?;
-                Ok((from, to.max(from)))
+                let to = range.upper.as_ref().map_or(Ok(self.rows), bound)?.max(from);
+                let mut seen: Vec<_> =
+                    [&range.lower, &range.upper].into_iter().flatten().map(|key| index.stretch(key)).collect();
+                // That no row lies between two neighbours is known from both.
+                seen.push((from.saturating_sub(1), to.saturating_add(1).min(self.rows)));
+                Ok(((from, to), seen))
             }
         }
     }
 
+    /// Checks that the files that hold `rows` are unchanged; all files if those are all rows, or there is none.
+    fn check(&self, rows: &[(u64, u64)]) -> Result<()> {
+        let all = rows.iter().any(|(from, to)| *from == 0 && *to == self.rows);
+        let spans = rows.iter().flat_map(|(from, to)| self.spans(*from, *to));
+        let touched: BTreeSet<usize> =
+            if all { (0..self.files.len()).collect() } else { spans.map(|s| s.file).collect() };
+        touched.into_iter().try_for_each(|file| self.files[file].file.check())
+    }
+
     fn deliver(&self, projection: &Projection, read: &Read, sender: &Sender) -> Result<()> {
-        let (from, to) = if read.ascending {
+        let ((from, to), seen) = if read.ascending {
             if projection.key.is_empty() && self.rows > 0 {
                 return Err(Error::new(ErrorKind::Order, "reading files without a key: rows cannot be had in order"));
             }
             self.rows_of(projection, &read.range)?
         } else if read.range == KeyRange::all() {
-            (0, self.rows)
+            ((0, self.rows), vec![(0, self.rows)])
         } else {
             return Err(Error::internal("an unordered read of a range was asked for"));
         };
-        let spans = self.spans(from, to);
-        for (at, span) in spans.iter().enumerate() {
+        for span in self.spans(from, to) {
             let mut listening = true;
-            self.read_span(span, projection, read.batch_bytes_max, &mut |batch| {
+            self.read_span(&span, projection, read.batch_bytes_max, &mut |batch| {
                 listening = sender.send(Box::new(batch));
                 Ok(listening)
             })?;
             if !listening {
                 return Ok(());
             }
-            if spans.get(at + 1).is_none_or(|next| next.file != span.file) {
-                self.files[span.file].file.check()?;
-            }
         }
-        Ok(())
+        self.check(&seen)
     }
 }
 

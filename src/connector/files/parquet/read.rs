@@ -14,6 +14,7 @@ use parquet::{
             ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
         },
     },
+    basic::Compression,
     file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 use std::{ops::Range, sync::atomic::Ordering};
@@ -21,9 +22,8 @@ use std::{ops::Range, sync::atomic::Ordering};
 /// Rows of a batch at most: beyond it larger batches no longer decode faster.
 const BATCH_ROWS_MAX: usize = 16_384;
 
-/// Bytes that the reader holds for each column of a local file: a compressed and a decompressed page, and a dictionary.
-/// Pages are about 1 MiB by the format's recommendation; a column chunk bounds them where it is smaller.
-const PAGES_PER_COLUMN: u64 = 3;
+/// Bytes of a data page once decompressed: the format's recommendation, which writers keep to within a batch of values.
+const PAGE_BYTES: u64 = 1 << 20;
 
 /// Times that a row group is opened anew because its batches come out too large. Buffers that batches share (dictionaries)
 /// make every batch look large, and would otherwise have it opened for each row.
@@ -54,8 +54,11 @@ impl Wanted {
     fn new(file: &ParquetFile, projection: &Projection) -> Result<Self> {
         let mut roots = Vec::new();
         for column in projection.columns() {
-            let root = file.roots.get(column.index).copied();
-            roots.push(root.ok_or_else(|| Error::internal("a projected column is not in the file"))?);
+            match file.roots.get(column.index) {
+                Some(root) => roots.push(*root),
+                None if file.partition(column.index).is_some() => {}
+                None => return Err(Error::internal("a projected column is not in the file")),
+            }
         }
         roots.sort_unstable();
         roots.dedup();
@@ -197,6 +200,10 @@ impl Inner {
         second: Option<&RecordBatch>,
     ) -> Result<BatchColumn> {
         let lost = || Error::internal("a projected column was not read");
+        if let Some(value) = file.partition(column.index) {
+            let data = Column::constant(value.clone());
+            return Ok(BatchColumn { name: column.name.clone(), data, as_text: None });
+        }
         let root = *file.roots.get(column.index).ok_or_else(lost)?;
         let logical = &self.schema.columns.get(column.index).ok_or_else(lost)?.logical;
         let at = wanted.roots.binary_search(&root).map_err(|_| lost())?;
@@ -219,18 +226,39 @@ impl Inner {
         for file in &self.files {
             let Ok(wanted) = Wanted::new(file, projection) else { continue };
             for group in file.metadata.metadata().row_groups() {
-                let bytes: u64 = chunks(file, group, &wanted.roots)
-                    .map(|chunk| {
-                        let whole = unsigned(chunk.uncompressed_size());
-                        let pages = whole.min(PAGES_PER_COLUMN << 20);
-                        if file.file.is_object() { unsigned(chunk.compressed_size()) + pages } else { pages }
-                    })
-                    .sum();
-                largest = largest.max(bytes);
+                let of = |roots: &[usize]| -> u64 {
+                    let fetched = |chunk: &ColumnChunkMetaData| {
+                        if file.file.is_object() { unsigned(chunk.compressed_size()) } else { 0 }
+                    };
+                    chunks(file, group, roots).map(|chunk| fetched(chunk).saturating_add(page_bytes(chunk))).sum()
+                };
+                // Paired columns are read twice at once.
+                largest = largest.max(of(&wanted.roots).saturating_add(of(&wanted.second)));
             }
         }
         largest.saturating_add(super::order::INDEX_BYTES_MAX as u64)
     }
+}
+
+/// Bytes that the reader of a column chunk holds: its dictionary, one page, and that page before it was decompressed.
+///
+/// Metadata do not tell how large pages are; what all pages take together bounds them, and what the dictionary takes in
+/// the file is known from where the first data page lies.
+fn page_bytes(chunk: &ColumnChunkMetaData) -> u64 {
+    let (plain, packed) = (unsigned(chunk.uncompressed_size()), unsigned(chunk.compressed_size()));
+    let is_packed = chunk.compression() != Compression::UNCOMPRESSED;
+    let whole = plain.saturating_add(if is_packed { packed } else { 0 });
+    // Scales bytes in the file to bytes once decompressed, rounded up.
+    let scaled = |bytes: u64| {
+        let product = u128::from(bytes) * u128::from(plain.max(packed));
+        u64::try_from(product.div_ceil(u128::from(packed.max(1)))).unwrap_or(u64::MAX)
+    };
+    let dictionary = chunk.dictionary_page_offset().map_or(0, |start| {
+        let length = unsigned(chunk.data_page_offset().saturating_sub(start));
+        scaled(length).max(length)
+    });
+    let page = PAGE_BYTES.saturating_mul(if is_packed { 2 } else { 1 });
+    dictionary.saturating_add(page).min(whole)
 }
 
 fn open(

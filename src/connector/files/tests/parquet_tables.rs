@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     connector::{Connector, FrozenTable},
-    model::{DateValue, ErrorKind, KeyRange, LogicalType, PlannedRanges, ReadOrder, TimestampValue, Value},
+    model::{
+        CanonicalType, DateValue, ErrorKind, Exactness, KeyRange, LogicalType, PlannedRanges, ReadOrder,
+        TimestampValue, Value,
+    },
 };
 use arrow_array::{
     ArrayRef, Date32Array, DictionaryArray, DurationSecondArray, Float32Array, Int32Array, Int64Array, StringArray,
@@ -92,7 +95,7 @@ fn a_table_without_order_is_cut_by_a_sample() {
         let table = freeze(path.display().to_string()).await.unwrap();
         let projection = projection(&*table, &["k"], &[]);
         let cuts = table.splits(&projection, 4).await.unwrap();
-        let types = [crate::model::CanonicalType::Number];
+        let types = [CanonicalType::Number];
         let texts: Vec<_> = cuts.iter().map(|cut| crate::encode::decode_key(&types, cut).unwrap()).collect();
         assert_eq!(cuts.len(), 3, "{texts:?}");
         assert!(cuts.is_sorted());
@@ -138,6 +141,92 @@ fn a_file_that_changes_is_a_lost_position() {
         write(&path, vec![("k", ints([1, 3]))], 100);
         let error = rows(&*table, &projection).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PositionLost);
+    });
+}
+
+#[test]
+fn an_empty_range_of_a_changed_file_is_a_lost_position() {
+    let folder = tempfile::tempdir().unwrap();
+    let (parquet, csv) = (folder.path().join("a.parquet"), folder.path().join("a.csv"));
+    let bound = |value| crate::encode::encode_key(&[CanonicalType::Number], &[whole(value)]).unwrap();
+    run(async {
+        for path in [&parquet, &csv] {
+            for (lower, upper) in [(Some(2), Some(3)), (None, Some(1)), (Some(9), None)] {
+                write(&parquet, vec![("k", ints([1, 5, 6]))], 100);
+                std::fs::write(&csv, "k\n1\n5\n6\n").unwrap();
+                let table = freeze(path.display().to_string()).await.unwrap();
+                let projection = projection(&*table, &["k"], &[("k", CanonicalType::Number)]);
+                let range = KeyRange { lower: lower.map(bound), upper: upper.map(bound) };
+                assert!(keys(&*table, &projection, range.clone()).await.unwrap().is_empty());
+                let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+                std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+                let error = keys(&*table, &projection, range).await.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::PositionLost, "{lower:?} {upper:?} {}", path.display());
+            }
+        }
+    });
+}
+
+#[test]
+fn an_empty_file_that_changes_is_a_lost_position() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("a.parquet"), vec![("k", ints([1]))], 100);
+    write(&folder.path().join("b.parquet"), vec![("k", ints([]))], 100);
+    run(async {
+        let table = freeze(folder.path().display().to_string()).await.unwrap();
+        let projection = projection(&*table, &["k"], &[]);
+        write(&folder.path().join("b.parquet"), vec![("k", ints([2]))], 100);
+        let error = rows(&*table, &projection).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PositionLost);
+    });
+}
+
+#[test]
+fn a_web_file_without_tag_and_time_has_no_known_position() {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let (mut connection, mut request) = (connection.unwrap(), [0; 4096]);
+            let count = connection.read(&mut request).unwrap();
+            let head = request[..count].starts_with(b"HEAD");
+            let tagged = request[..count].windows(7).any(|part| part == b"/tagged");
+            let tag = if tagged { "ETag: \"x\"\r\n" } else { "" };
+            let answer = if head {
+                format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n{tag}Connection: close\r\n\r\n")
+            } else {
+                format!(
+                    "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/4\r\nContent-Length: 4\r\n{tag}Connection: close\r\n\r\nk\n1\n"
+                )
+            };
+            connection.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    run(async {
+        let table = freeze(format!("http://{address}/blind.csv")).await.unwrap();
+        assert_eq!(table.position().exactness, Exactness::Unknown, "{}", table.position());
+        assert!(table.position().obtained.contains("ETag"));
+        let table = freeze(format!("http://{address}/tagged.csv")).await.unwrap();
+        assert_eq!(table.position().exactness, Exactness::Bracketed, "{}", table.position());
+    });
+}
+
+#[test]
+fn narrow_columns_count_little_in_the_memory_of_a_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let wide = StringArray::from_iter_values((0..300).map(|row| format!("{row:09999}")));
+    write(&path, vec![("k", ints(0..300)), ("v", Arc::new(wide))], 1000);
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let all = projection(&*table, &["k"], &[]);
+        let keys = Arc::new(crate::model::Projection { row: Vec::new(), ..(*all).clone() });
+        let index = 8 << 20;
+        let (narrow, both) = (table.read_bytes_max(&keys) - index, table.read_bytes_max(&all) - index);
+        // 300 values of 8 bytes, plain and in the dictionary, are far from the 3 MB of text: a page and the dictionary.
+        assert!((2400..20_000).contains(&narrow), "{narrow}");
+        assert!((1 << 20..4 << 20).contains(&both), "{both}");
     });
 }
 

@@ -123,6 +123,18 @@ fn a_json_string_is_no_number() {
 }
 
 #[test]
+fn a_json_number_in_a_text_column_names_the_cast() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, "{\"v\":0.5}\n").unwrap();
+    run(async {
+        let table = freeze(path.display().to_string()).await.unwrap();
+        let error = rows(&*table, &projection(&*table, &[], &[])).await.unwrap_err();
+        assert!(error.hint_text().unwrap().contains("--cast v=number"), "{error}");
+    });
+}
+
+#[test]
 fn lines_that_are_no_object_are_refused_without_their_values() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
