@@ -239,7 +239,7 @@ pub struct RunArgs {
     /// Ranges compared at once, 1 to 256 [default: the number of cores]
     #[arg(short = 'j', long, value_name = "NUMBER")]
     pub workers: Option<usize>,
-    /// Memory that the run may use, at least 32MiB [default: 256MiB]
+    /// Memory that the run may use, at least 64MiB [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
     /// Form of the result on stdout

@@ -1,5 +1,6 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may stop at once")]
 //! Every flag, as data.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may stop at once")]
 
 use super::*;
 use crate::model::ComparisonRequest;

@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 /// Memory of a run where nothing else is said.
 pub const MEMORY_BYTES_DEFAULT: u64 = 256 << 20;
 /// Least memory of a run: below it not even one batch of each side and the sort's buffers fit.
-pub const MEMORY_BYTES_MIN: u64 = 32 << 20;
+pub const MEMORY_BYTES_MIN: u64 = 64 << 20;
 /// Most ranges compared at once: each holds a connection a side, and servers seldom allow more.
 pub const WORKERS_MAX: usize = 256;
 /// Most ranges of a run: each is a record in memory and in the run's folder.
@@ -154,7 +154,7 @@ impl PartialRequest {
         if memory_bytes < MEMORY_BYTES_MIN {
             return Err(Error::new(
                 ErrorKind::Config,
-                format!("memory must be at least {MEMORY_BYTES_MIN} bytes (32MiB), found {memory_bytes}"),
+                format!("memory must be at least {MEMORY_BYTES_MIN} bytes (64MiB), found {memory_bytes}"),
             ));
         }
         check_bound("workers", self.workers, WORKERS_MAX)?;

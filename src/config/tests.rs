@@ -1,5 +1,6 @@
-#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 //! Files, overriding, limits.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use super::*;
 use crate::model::{Rounding, TimePrecision};
@@ -116,7 +117,7 @@ fn limits_are_named() {
         request.finish().map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(with(|_| ()), Ok(()));
-    assert!(with(|r| r.memory_bytes = Some(1)).unwrap_err().contains("33554432"));
+    assert!(with(|r| r.memory_bytes = Some(1)).unwrap_err().contains("67108864"));
     assert!(with(|r| r.workers = Some(257)).unwrap_err().contains("1 to 256"));
     assert!(with(|r| r.ranges = Some(0)).unwrap_err().contains("1 to 1000000"));
     assert!(with(|r| r.key = vec!["a".into(), "a".into()]).unwrap_err().contains("twice"));

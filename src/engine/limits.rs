@@ -31,7 +31,7 @@ pub const GROUP_SORT_BYTES: u64 = 8 * 1024 * 1024;
 const SORT_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
 /// The program, its threads, the runtime and the allocator's slack, in bytes. Measured; see `tests`.
-const BASE_BYTES: u64 = 40 * 1024 * 1024;
+const BASE_BYTES: u64 = 28 * 1024 * 1024;
 
 /// How a run spends its memory.
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ fn a_sort_that_does_not_fit_in_memory_says_the_same() {
     );
     let (source, sink) = (postgres.table("s"), postgres.table("t"));
     let run = |memory| desk.diff(&[&source, &sink, "-k", "k", "--sort", "local", "--memory", memory]);
-    let (small, large) = (run("112MiB"), run("1GiB"));
+    let (small, large) = (run("116MiB"), run("1GiB"));
     small.assert_counts(1, 0, 4);
     large.assert_counts(1, 0, 4);
     let (source_bytes, sink_bytes) = spilled(&small);

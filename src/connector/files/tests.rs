@@ -1,5 +1,6 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 //! The connector as the engine drives it: freeze, order, streams, splits.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod harness;
 mod layouts;

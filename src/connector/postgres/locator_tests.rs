@@ -1,5 +1,6 @@
-#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 //! Tests of locators and libpq's settings.
+
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use super::*;
 

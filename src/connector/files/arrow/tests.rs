@@ -1,5 +1,6 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 //! Values of every Arrow type, read one by one.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::{Column, logical_of};
 use crate::model::{DateValue, Decimal, LogicalType, TimestampValue, Value};
