@@ -25,33 +25,42 @@ pub(super) fn write_i64(out: &mut Vec<u8>, value: i64) {
 
 /// Appends a whole number of at most 64 bits and a sign.
 #[inline]
-pub(super) fn write_u64(out: &mut Vec<u8>, negative: bool, mut magnitude: u64) {
+pub(super) fn write_u64(out: &mut Vec<u8>, negative: bool, magnitude: u64) {
+    write_short(out, negative, magnitude, 0);
+}
+
+/// Appends `magnitude * 100^power`, if the exponent has a short header; `power` lies between -20 and 20.
+///
+/// The whole form of at most twelve bytes is built in one register and stored at once: a copy of a variable length would
+/// cost more than the digits.
+#[inline]
+fn write_short(out: &mut Vec<u8>, negative: bool, mut magnitude: u64, power: i32) {
     if magnitude == 0 {
         out.push(ZERO);
         return;
     }
-    // A header, at most ten digits and the end byte, filled from the back.
-    let mut buffer = [0_u8; 12];
-    let mut at = buffer.len() - 1;
-    let mut header = 0xA1_u8;
+    let mut exponent = HEADER_ORIGIN + power;
     while magnitude.is_multiple_of(100) {
         magnitude /= 100;
-        header += 1;
+        exponent += 1;
     }
+    // From the back: the end byte, the digits, the header.
+    let mut form = 0_u128;
+    let mut bits = 8_u32;
     while magnitude > 0 {
-        at -= 1;
-        buffer[at] = low_digit(magnitude % 100) + 1;
+        form |= u128::from(magnitude % 100 + 1) << bits;
         magnitude /= 100;
-        header += 1;
+        bits += 8;
+        exponent += 1;
     }
-    at -= 1;
-    buffer[at] = header;
+    form |= u128::from(exponent.unsigned_abs()) << bits;
+    bits += 8;
     if negative {
-        for byte in &mut buffer[at..] {
-            *byte = !*byte;
-        }
+        form = !form;
     }
-    out.extend_from_slice(&buffer[at..]);
+    let end = out.len() + (bits / 8) as usize;
+    out.extend_from_slice(&(form << (128 - bits)).to_be_bytes());
+    out.truncate(end);
 }
 
 /// Appends `mantissa * 10^-scale`.
@@ -60,6 +69,14 @@ pub(super) fn write_u64(out: &mut Vec<u8>, negative: bool, mut magnitude: u64) {
 /// `Value` if the exponent leaves 32 bits, which no scale of 32 bits can bring about, but is checked all the same.
 #[inline]
 pub(super) fn write_scaled(out: &mut Vec<u8>, mantissa: i128, scale: i32) -> Result<()> {
+    // Money and its like: an even scale and 64 bits. The limits keep the exponent within the short headers.
+    if scale % 2 == 0
+        && (0..=18).contains(&scale)
+        && let Ok(magnitude) = u64::try_from(mantissa.unsigned_abs())
+    {
+        write_short(out, mantissa < 0, magnitude, -scale / 2);
+        return Ok(());
+    }
     if mantissa == 0 {
         out.push(ZERO);
         return Ok(());

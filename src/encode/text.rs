@@ -2,8 +2,8 @@
 
 use super::{float, json, number, text_nested, text_temporal as temporal};
 use crate::model::{CanonicalType, Error, ErrorKind, Result, Value};
-use std::fmt::Write;
 use core::net::{Ipv4Addr, Ipv6Addr};
+use std::fmt::Write;
 
 /// The canonical text of a value; for people and for values that no Arrow type holds. `None` for NULL.
 #[must_use]

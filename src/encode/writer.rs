@@ -152,9 +152,11 @@ impl<'a> RowWriter<'a> {
     fn put(&mut self, write: impl FnOnce(&Field, &mut Vec<u8>) -> Result<()>) -> Result<()> {
         let field = self.take_field()?;
         let out = &mut self.batch.data;
-        out.extend_from_slice(&[1, 0]);
         if field.is_key {
-            out.pop();
+            out.push(1);
+        } else {
+            // Presence, and room for a length below 128.
+            out.extend_from_slice(&[1, 0]);
         }
         let at = out.len();
         if let Err(error) = write(field, out) {

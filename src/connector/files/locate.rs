@@ -138,7 +138,7 @@ pub(super) fn locate(locator: &str, injected: Option<Arc<dyn ObjectStore>>, runt
         Some((scheme, rest)) => remote(base, scheme, rest, injected, runtime)?,
         None => (base.to_owned(), local(base)?),
     };
-    let mut chosen = choose(&display, &listing.by, listing.found, forced)?;
+    let mut chosen = choose(&display, listing.by, listing.found, forced)?;
     let Some(format) = chosen.first().map(|(format, _)| *format) else {
         return Err(Error::new(
             ErrorKind::Schema,
@@ -181,7 +181,7 @@ pub(super) fn locate(locator: &str, injected: Option<Arc<dyn ObjectStore>>, runt
 }
 
 /// Gives each file its format. Nothing is passed over: a file that is not read would count as one that is not there.
-fn choose(display: &str, by: &By, found: Vec<Found>, forced: Option<Format>) -> Result<Vec<(Format, Found)>> {
+fn choose(display: &str, by: By, found: Vec<Found>, forced: Option<Format>) -> Result<Vec<(Format, Found)>> {
     let (mut chosen, mut unknown) = (Vec::with_capacity(found.len()), Vec::new());
     for file in found {
         match format_of(&file.relative, forced)? {
@@ -192,7 +192,7 @@ fn choose(display: &str, by: &By, found: Vec<Found>, forced: Option<Format>) -> 
     if unknown.is_empty() {
         return Ok(chosen);
     }
-    if *by == By::Name {
+    if by == By::Name {
         return Err(Error::new(ErrorKind::Schema, format!("reading {display}: its name does not say its format"))
             .hint("append #csv, #parquet or #jsonl to the path"));
     }

@@ -3,7 +3,7 @@
 use crate::{
     connector::NativeBatch,
     encode::{EncodedBatch, RowLayout, RowWriter, decode_key, render},
-    model::{Error, ErrorKind, Projected, Projection, Result},
+    model::{CanonicalType, Conversion, Error, ErrorKind, Projected, Projection, Result},
 };
 use std::sync::{Arc, Mutex};
 
@@ -59,6 +59,14 @@ impl KeyIndex {
             }
         }
         self.rows += 1;
+    }
+
+    /// Passes over rows that need no entry, at most `rows_max`; returns how many.
+    fn skip(&mut self, rows_max: u64) -> u64 {
+        let rows = self.rows.next_multiple_of(self.stride) - self.rows;
+        let rows = rows.min(rows_max);
+        self.rows += rows;
+        rows
     }
 
     /// Number of rows of the table.
@@ -129,16 +137,60 @@ impl<'a> OrderCheck<'a> {
     pub(super) fn take(&mut self, rows: &dyn NativeBatch) -> Result<Option<(String, String)>> {
         self.batch.clear();
         rows.encode(&mut RowWriter::new(&self.layout, &mut self.batch))?;
+        let mut previous = self.previous.as_slice();
         for row in 0..self.batch.len() {
             let key = self.batch.record(row).key;
-            if self.index.rows > 0 && key < self.previous.as_slice() {
-                return Ok(Some((key_text(self.projection, &self.previous), key_text(self.projection, key))));
+            if self.index.rows > 0 && key < previous {
+                return Ok(Some((key_text(self.projection, previous), key_text(self.projection, key))));
             }
-            self.previous.clear();
-            self.previous.extend_from_slice(key);
+            previous = key;
             self.index.push(key);
         }
+        if let Some(last) = self.batch.len().checked_sub(1) {
+            self.previous.clear();
+            self.previous.extend_from_slice(self.batch.record(last).key);
+        }
         Ok(None)
+    }
+
+    /// Takes the next keys of a table whose only key part is a whole number; `false`, and nothing taken, if that is not
+    /// how the key is encoded or if the keys are out of order: then [`Self::take`] says which.
+    ///
+    /// # Errors
+    /// Those of the encoder.
+    pub(super) fn take_whole(&mut self, keys: &[i64]) -> Result<bool> {
+        let [part] = self.projection.key.as_slice() else { return Ok(false) };
+        let is_plain = part.target.canonical == CanonicalType::Number && part.target.conversion == Conversion::Direct;
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(is_plain) };
+        if !is_plain || !keys.is_sorted() {
+            return Ok(false);
+        }
+        let layout = &self.layout;
+        let encode = |key: i64, batch: &mut EncodedBatch| -> Result<()> {
+            batch.clear();
+            let mut writer = RowWriter::new(layout, batch);
+            writer.begin_row();
+            writer.put_i64(key)?;
+            writer.end_row()
+        };
+        encode(*first, &mut self.batch)?;
+        if self.index.rows > 0 && self.batch.record(0).key < self.previous.as_slice() {
+            return Ok(false);
+        }
+        let mut at = 0;
+        while at < keys.len() {
+            let skipped = self.index.skip((keys.len() - at) as u64);
+            at += usize::try_from(skipped).map_err(|_| Error::internal("more keys than were given"))?;
+            if let Some(key) = keys.get(at) {
+                encode(*key, &mut self.batch)?;
+                self.index.push(self.batch.record(0).key);
+                at += 1;
+            }
+        }
+        encode(*last, &mut self.batch)?;
+        self.previous.clear();
+        self.previous.extend_from_slice(self.batch.record(0).key);
+        Ok(true)
     }
 
     /// The index of everything taken.
@@ -191,5 +243,76 @@ impl OrderCache {
     pub(super) fn peek(&self, key: &[Projected]) -> Option<Arc<KeyOrder>> {
         let known = self.0.try_lock().ok()?;
         known.iter().find(|(columns, _)| columns == key).map(|(_, order)| Arc::clone(order))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::model::{FieldTarget, Side, TextFold};
+
+    struct Numbers(Vec<i64>);
+
+    impl NativeBatch for Numbers {
+        fn bytes(&self) -> usize {
+            0
+        }
+
+        fn rows(&self) -> usize {
+            self.0.len()
+        }
+
+        fn encode(&self, writer: &mut RowWriter<'_>) -> Result<()> {
+            self.0.iter().try_for_each(|value| {
+                writer.begin_row();
+                writer.put_i64(*value)?;
+                writer.end_row()
+            })
+        }
+    }
+
+    fn keys() -> Projection {
+        let target = FieldTarget {
+            canonical: CanonicalType::Number,
+            conversion: Conversion::Direct,
+            strip_pad: false,
+            zone: None,
+            key_fold: TextFold::default(),
+            parse_float_bits: 64,
+        };
+        let key = Projected { name: "id".to_owned(), index: 0, as_text: false, nullable: false, target };
+        Projection { side: Side::Source, key: vec![key], row: Vec::new() }
+    }
+
+    #[test]
+    fn whole_numbers_make_the_same_index_as_their_bytes() {
+        let keys = keys();
+        for stride in [1, 3, 64] {
+            let (mut by_bytes, mut by_value) =
+                (OrderCheck::new(&keys, stride).unwrap(), OrderCheck::new(&keys, stride).unwrap());
+            for part in [vec![-300, -300, -1], vec![0], vec![], (0..500).collect(), vec![i64::MAX]] {
+                assert!(by_value.take_whole(&part).unwrap());
+                assert_eq!(by_bytes.take(&Numbers(part)).unwrap(), None);
+            }
+            let (by_bytes, by_value) = (by_bytes.finish(), by_value.finish());
+            assert_eq!(by_value.rows(), 505);
+            assert_eq!((by_bytes.rows, by_bytes.keys, by_bytes.bytes), (by_value.rows, by_value.keys, by_value.bytes));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_out_of_order_are_left_to_the_bytes() {
+        let keys = keys();
+        for broken in [vec![4], vec![6, 9, 8], vec![5, 4]] {
+            let mut check = OrderCheck::new(&keys, 2).unwrap();
+            assert!(check.take_whole(&[1, 5]).unwrap());
+            assert!(!check.take_whole(&broken).unwrap());
+            assert!(check.take(&Numbers(broken)).unwrap().is_some());
+        }
+        let mut text = keys;
+        text.key[0].target.canonical = CanonicalType::Text;
+        assert!(!OrderCheck::new(&text, 2).unwrap().take_whole(&[1, 5]).unwrap());
     }
 }

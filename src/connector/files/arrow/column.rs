@@ -99,6 +99,18 @@ fn as_i32(array: &ArrayRef) -> Result<arrow_array::Int32Array> {
 }
 
 impl Column {
+    /// The values of `rows`, if they are signed whole numbers and none is NULL.
+    pub(super) fn whole_numbers(&self, rows: std::ops::Range<usize>) -> Option<Vec<i64>> {
+        if self.nulls.is_some() {
+            return None;
+        }
+        match &self.data {
+            Data::I32(values) => Some(values.values().get(rows)?.iter().map(|value| i64::from(*value)).collect()),
+            Data::I64(values) => values.values().get(rows).map(<[i64]>::to_vec),
+            _ => None,
+        }
+    }
+
     /// An accessor of `array`, whose store-neutral type is `logical`.
     ///
     /// # Errors

@@ -49,6 +49,17 @@ impl BatchColumn {
     }
 }
 
+impl ArrowBatch {
+    /// The values of the only column, if it holds whole numbers without NULL that are encoded as they are: then their own
+    /// order is the canonical one.
+    pub(crate) fn whole_numbers(&self) -> Option<Vec<i64>> {
+        match self.columns.as_slice() {
+            [column] if column.as_text.is_none() => column.data.whole_numbers(self.span.0..self.span.1),
+            _ => None,
+        }
+    }
+}
+
 impl NativeBatch for ArrowBatch {
     fn bytes(&self) -> usize {
         self.bytes
