@@ -1,9 +1,9 @@
 //! Proof of order: the keys of a whole table are read once; what remains is a sparse index of them.
 
 use crate::{
-    connector::NativeBatch,
+    connector::{NativeBatch, OrderSupport},
     encode::{EncodedBatch, RowLayout, RowWriter, decode_key, render},
-    model::{CanonicalType, Conversion, Error, ErrorKind, Projected, Projection, Result},
+    model::{CanonicalType, Conversion, Error, ErrorKind, Projected, Projection, ReadOrder, Result},
 };
 use std::sync::{Arc, Mutex};
 
@@ -28,6 +28,29 @@ pub(super) enum KeyOrder {
         /// A smaller key that follows it, as text.
         second: String,
     },
+}
+
+/// What a table without a key can give.
+pub(super) fn support_without_key() -> OrderSupport {
+    let reason = "without a key, rows are in the order of their bytes".to_owned();
+    OrderSupport { best: ReadOrder::Local, can_order: false, reason }
+}
+
+impl KeyOrder {
+    /// What the table can give; `in_order` is how it is read if its keys ascend.
+    pub(super) fn support(&self, in_order: ReadOrder) -> OrderSupport {
+        let (best, reason) = match self {
+            Self::Ascending(index) => {
+                let reason =
+                    format!("the files are in key order (proven by reading the keys of {} rows)", index.rows());
+                (in_order, reason)
+            }
+            Self::Disorder { file, first, second } => {
+                (ReadOrder::Local, format!("the files are not in key order: {second} follows {first} in {file}"))
+            }
+        };
+        OrderSupport { best, can_order: true, reason }
+    }
 }
 
 /// Every stride-th key of a table in order.

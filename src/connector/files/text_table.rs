@@ -297,22 +297,12 @@ impl FrozenTable for TextTable {
 
     fn order<'a>(&'a self, projection: &'a Arc<Projection>) -> BoxFuture<'a, Result<OrderSupport>> {
         Box::pin(async move {
-            let local = |can_order, reason: String| OrderSupport { best: ReadOrder::Local, can_order, reason };
             if projection.key.is_empty() {
-                return Ok(local(false, "without a key, rows are in the order of their bytes".to_owned()));
+                return Ok(order::support_without_key());
             }
             let (inner, wanted) = (Arc::clone(&self.inner), Arc::clone(projection));
             let order = blocking(move |_| inner.order(&wanted)).await.map_err(|e| e.in_table(&self.inner.display))?;
-            Ok(match &*order {
-                KeyOrder::Ascending(index) => OrderSupport {
-                    best: ReadOrder::ServerOnce,
-                    can_order: true,
-                    reason: format!("the files are in key order (proven by reading the keys of {} rows)", index.rows()),
-                },
-                KeyOrder::Disorder { file, first, second } => {
-                    local(true, format!("the files are not in key order: {second} follows {first} in {file}"))
-                }
-            })
+            Ok(order.support(ReadOrder::ServerOnce))
         })
     }
 
