@@ -166,7 +166,7 @@ pub(super) fn write_timestamp(out: &mut Vec<u8>, value: TimestampValue) -> Resul
         if !is_partial(month, day) || nanos >= DAY_NANOS {
             return Err(Error::new(ErrorKind::Value, "encoding a timestamp: there is no such moment in the calendar"));
         }
-        let days = days_from_civil(year, month.max(1), day.max(1));
+        let days = days_from_civil(year, month.max(1), 1);
         out.extend_from_slice(&flip_i64(days * DAY_SECONDS - 1));
         out.extend_from_slice(&PARTIAL.to_be_bytes());
         out.extend_from_slice(&[month, day]);
@@ -223,7 +223,7 @@ pub(super) fn read_timestamp(cursor: &mut Cursor<'_>) -> Result<TimestampValue> 
     let (month, day) = (cursor.byte()?, cursor.byte()?);
     let nanos = u64::from_be_bytes(cursor.array()?);
     let (year, first_month, first_day) = civil_from_days(first / DAY_SECONDS).ok_or_else(malformed)?;
-    let fits = is_partial(month, day) && (month.max(1), day.max(1)) == (first_month, first_day);
+    let fits = is_partial(month, day) && (month.max(1), 1) == (first_month, first_day);
     if !fits || nanos >= DAY_NANOS {
         return Err(malformed());
     }

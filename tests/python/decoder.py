@@ -424,7 +424,7 @@ def partial_timestamp(reader, before):
     month, day, nanos = reader.unsigned(1), reader.unsigned(1), reader.unsigned(8)
     if month and day:
         raise Malformed("the form of a partial timestamp, but neither month nor day is 0")
-    if second or (real_month, real_day) != (max(month, 1), max(day, 1)):
+    if second or (real_month, real_day) != (max(month, 1), 1):
         raise Malformed("a partial timestamp at another moment than its month and day say")
     text, era = date_text(year, month, day)
     return f"{text} {clock_text(nanos)}{era}"
