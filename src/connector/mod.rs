@@ -8,8 +8,14 @@ pub mod registry;
 
 #[cfg(feature = "files")]
 pub mod files;
+#[cfg(feature = "mysql")]
+pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+#[cfg(feature = "sqlserver")]
+pub mod sqlserver;
 
 use crate::{
     encode::RowWriter,

@@ -18,6 +18,18 @@ pub fn connector_for(locator: &str) -> Result<Box<dyn Connector>> {
     if super::postgres::PostgresConnector::serves(locator) {
         return Ok(Box::new(super::postgres::PostgresConnector::new()));
     }
+    #[cfg(feature = "mysql")]
+    if super::mysql::MysqlConnector::serves(locator) {
+        return Ok(Box::new(super::mysql::MysqlConnector::new()));
+    }
+    #[cfg(feature = "sqlite")]
+    if super::sqlite::SqliteConnector::serves(locator) {
+        return Ok(Box::new(super::sqlite::SqliteConnector::new()));
+    }
+    #[cfg(feature = "sqlserver")]
+    if super::sqlserver::SqlServerConnector::serves(locator) {
+        return Ok(Box::new(super::sqlserver::SqlServerConnector::new()));
+    }
     #[cfg(feature = "files")]
     if super::files::FilesConnector::serves(locator) {
         return Ok(Box::new(super::files::FilesConnector::new()));
@@ -25,5 +37,5 @@ pub fn connector_for(locator: &str) -> Result<Box<dyn Connector>> {
     // A locator may hold a password: only its scheme is shown.
     let scheme = locator.split_once(':').map_or("", |(scheme, _)| scheme);
     Err(Error::new(ErrorKind::Config, format!("choosing a store: no store serves the scheme `{scheme}`"))
-        .hint("use postgres://..., a path, a glob, or an object-store URL such as s3://..."))
+        .hint("use postgres://..., mysql://..., mssql://..., sqlite:..., a path, a glob, or an object-store URL such as s3://..."))
 }
