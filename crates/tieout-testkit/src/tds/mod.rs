@@ -1,0 +1,3 @@
+//! A server that speaks TDS, for tests.
+
+pub mod backend;
