@@ -33,6 +33,9 @@ pub mod kind {
     pub const PRELOGIN: u8 = 18;
 }
 
+/// The types of a client's packets.
+const KINDS: [u8; 6] = [kind::BATCH, kind::RPC, kind::ATTENTION, kind::TRANSACTION, kind::LOGIN7, kind::PRELOGIN];
+
 /// A whole message of a client.
 #[derive(Clone, Debug)]
 pub struct Message {
@@ -53,6 +56,10 @@ pub async fn read_message(input: &mut (impl AsyncRead + Unpin)) -> Result<Option
         }
         input.read_exact(&mut header[1..]).await?;
         let [kind, status, high, low, ..] = header;
+        if !KINDS.contains(&kind) {
+            // A TLS record, for one: its length is somewhere else.
+            return Err(format!("a packet of type {kind}, which no client sends").into());
+        }
         let length = usize::from(u16::from_be_bytes([high, low]));
         let body = length.checked_sub(HEADER).ok_or_else(|| format!("a packet says that it has {length} bytes"))?;
         let message_so_far = message.get_or_insert_with(|| Message { kind, data: Vec::new() });

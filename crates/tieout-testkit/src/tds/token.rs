@@ -250,6 +250,6 @@ mod tests {
         let error = SqlError { number: 208, state: 1, class: 16, message: "m".into(), line: 2 };
         put_error(&mut out, &error).unwrap();
         assert_eq!(out[..11], [0xAA, 30, 0, 208, 0, 0, 0, 1, 16, 1, 0]);
-        assert_eq!(out[29..], [0, 2, 0, 0, 0].map(|b: u8| b)[..]);
+        assert_eq!(out[28..], [0, 2, 0, 0, 0]);
     }
 }

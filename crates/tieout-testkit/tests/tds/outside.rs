@@ -1,0 +1,1 @@
+//! Clients that share no code with tiberius.
