@@ -46,7 +46,8 @@ pub(crate) async fn serve(tcp: TcpStream, shared: &Arc<Shared>) -> Result<()> {
     let wishes = PreLogin::parse(&message.data)?;
     let (encryption, encrypted) = wishes.agree(mode);
     let answer = wishes.answer(shared.options.version, encryption, shared.options.instance.as_deref());
-    send(&mut transport, shared, FIRST_PACKET_SIZE, answer).await?;
+    // This answer is one packet always; FreeTDS for one reads no other.
+    send(&mut transport, payload(None, FIRST_PACKET_SIZE), answer).await?;
     match (encrypted, transport, &shared.certificates) {
         (Encrypted::Refused, ..) => return Ok(()),
         (Encrypted::Login | Encrypted::Everything, Transport::Plain(tcp), Some(certificates)) => {
@@ -60,20 +61,21 @@ pub(crate) async fn serve(tcp: TcpStream, shared: &Arc<Shared>) -> Result<()> {
         transport = transport.into_plain();
     }
     let record = LoginRecord::parse(&message.data)?;
+    let first = payload(shared.options.split_every, FIRST_PACKET_SIZE);
     shared.note_login(&record.login);
     match log_in(&record, shared) {
         Err(error) => {
             let mut data = Vec::new();
             token::put_error(&mut data, &error)?;
             token::put_done(&mut data, Done::Batch, status::ERROR, None);
-            send(&mut transport, shared, FIRST_PACKET_SIZE, data).await?;
+            send(&mut transport, first, data).await?;
             transport.shutdown().await?;
             Ok(())
         }
         Ok(session) => {
             let size = packet_size(&record, shared);
             let data = login_response(&record, shared, size)?;
-            send(&mut transport, shared, FIRST_PACKET_SIZE, data).await?;
+            send(&mut transport, first, data).await?;
             run(transport, session, shared, size).await
         }
     }
@@ -87,9 +89,9 @@ fn expect(message: &Message, kind: u8) -> Result<()> {
     }
 }
 
-/// Sends a whole response of little data.
-async fn send(transport: &mut Transport, shared: &Shared, size: u32, data: Vec<u8>) -> Result<()> {
-    let mut packets = Packets::new(payload(shared, size));
+/// Sends a whole response of little data, at most `limit` bytes of it in one packet.
+async fn send(transport: &mut Transport, limit: usize, data: Vec<u8>) -> Result<()> {
+    let mut packets = Packets::new(limit);
     packets.data = data;
     packets.finish();
     transport.write_all(&packets.ready).await?;
@@ -98,9 +100,9 @@ async fn send(transport: &mut Transport, shared: &Shared, size: u32, data: Vec<u
 }
 
 /// The most data in one packet of `size` bytes.
-fn payload(shared: &Shared, size: u32) -> usize {
+fn payload(split_every: Option<usize>, size: u32) -> usize {
     let agreed = usize::try_from(size).unwrap_or(usize::MAX) - super::packet::HEADER;
-    shared.options.split_every.map_or(agreed, |split| split.min(agreed))
+    split_every.map_or(agreed, |split| split.min(agreed))
 }
 
 fn packet_size(record: &LoginRecord, shared: &Shared) -> u32 {
@@ -156,7 +158,7 @@ async fn run(transport: Transport, mut session: Box<dyn Session>, shared: &Arc<S
     let (input, output) = split(transport);
     let (sender, incoming) = mpsc::channel(AHEAD);
     let reading = tokio::spawn(read_ahead(input, sender));
-    let mut responder = Responder::new(output, incoming, shared, payload(shared, size));
+    let mut responder = Responder::new(output, incoming, shared, payload(shared.options.split_every, size));
     let ended = answer_all(&mut responder, session.as_mut(), shared).await;
     reading.abort();
     responder.close().await;
@@ -168,18 +170,24 @@ async fn answer_all(responder: &mut Responder<'_>, session: &mut dyn Session, sh
     while let Some(message) = responder.next().await {
         // Losing a client between requests is its right.
         let Ok(message) = message else { return Ok(()) };
-        let end = if message.kind == kind::ATTENTION { End::Attention } else {
+        let end = if message.kind == kind::ATTENTION {
+            End::Attention
+        } else {
             match Request::parse(&message) {
                 Ok(request) => answer(responder, session, shared, &request, &mut transaction).await?,
                 Err(error) => {
                     shared.note_failure(error.to_string());
-                    responder.refuse(&SqlError {
-                        number: 4002,
-                        state: 1,
-                        class: 20,
-                        message: format!("The incoming tabular data stream (TDS) protocol stream is incorrect: {error}"),
-                        line: 1,
-                    }).await?;
+                    responder
+                        .refuse(&SqlError {
+                            number: 4002,
+                            state: 1,
+                            class: 20,
+                            message: format!(
+                                "The incoming tabular data stream (TDS) protocol stream is incorrect: {error}"
+                            ),
+                            line: 1,
+                        })
+                        .await?;
                     return Ok(());
                 }
             }

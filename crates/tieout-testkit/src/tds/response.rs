@@ -164,12 +164,14 @@ impl<'a> Responder<'a> {
         };
         let start = self.packets.data.len();
         self.shared.rows.fetch_add(1, Ordering::SeqCst);
-        token::put_row(&mut self.packets.data, &set.columns, cells, compressed, self.shared.options.plp).map_err(|error| {
-            self.packets.data.truncate(start);
-            let message = format!("The test server was given a row that it cannot send: {error}");
-            self.shared.note_failure(message.clone());
-            SqlError { number: 50_000, state: 1, class: 16, message, line: 1 }
-        })
+        token::put_row(&mut self.packets.data, &set.columns, cells, compressed, self.shared.options.plp).map_err(
+            |error| {
+                self.packets.data.truncate(start);
+                let message = format!("The test server was given a row that it cannot send: {error}");
+                self.shared.note_failure(message.clone());
+                SqlError { number: 50_000, state: 1, class: 16, message, line: 1 }
+            },
+        )
     }
 
     /// Ends the message with an error, and the connection when it is fatal.

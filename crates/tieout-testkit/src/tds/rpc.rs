@@ -72,7 +72,8 @@ fn read_headers(reader: &mut Reader<'_>) -> Result<u64> {
     let mut transaction = None;
     while !headers.is_empty() {
         let length = headers.len32()?;
-        let mut header = Reader::new(headers.take(length.checked_sub(4).ok_or("a header is shorter than its length")?)?);
+        let mut header =
+            Reader::new(headers.take(length.checked_sub(4).ok_or("a header is shorter than its length")?)?);
         if header.u16()? == TRANSACTION_HEADER {
             transaction = Some(header.u64()?);
         }
@@ -199,10 +200,13 @@ mod tests {
         let message = Message { kind: kind::RPC, data: with_headers(&body) };
         let Body::Execute { sql, params } = Request::parse(&message).unwrap().body else { unreachable!() };
         assert_eq!(sql, "SELECT @a");
-        assert_eq!(params, [
-            Param { name: "@a".into(), kind: TdsType::Int, value: Cell::Null },
-            Param { name: "@b".into(), kind: TdsType::TinyInt, value: Cell::Int(7) },
-        ]);
+        assert_eq!(
+            params,
+            [
+                Param { name: "@a".into(), kind: TdsType::Int, value: Cell::Null },
+                Param { name: "@b".into(), kind: TdsType::TinyInt, value: Cell::Int(7) },
+            ]
+        );
     }
 
     #[test]

@@ -197,7 +197,10 @@ pub fn put_value(out: &mut Vec<u8>, column: &ColumnInfo, cell: &Cell, plp: Plp) 
         (TdsType::NVarChar(None) | TdsType::Xml, Cell::Utf16(units)) => return put_plp(out, &wide(units), plp),
         (TdsType::Text | TdsType::Image, Cell::Bytes(bytes)) => return put_pointed(out, bytes),
         (TdsType::NText, Cell::Utf16(units)) => return put_pointed(out, &wide(units)),
-        (TdsType::Char(n) | TdsType::Binary(n) | TdsType::VarChar(Some(n)) | TdsType::VarBinary(Some(n)), Cell::Bytes(bytes)) => {
+        (
+            TdsType::Char(n) | TdsType::Binary(n) | TdsType::VarChar(Some(n)) | TdsType::VarBinary(Some(n)),
+            Cell::Bytes(bytes),
+        ) => {
             return put_short(out, bytes, u32::from(*n));
         }
         (TdsType::NChar(n) | TdsType::NVarChar(Some(n)), Cell::Utf16(units)) => {
@@ -221,7 +224,11 @@ pub fn put_value(out: &mut Vec<u8>, column: &ColumnInfo, cell: &Cell, plp: Plp) 
 /// Appends NULL: each group of types has its own.
 fn put_null(out: &mut Vec<u8>, column: &ColumnInfo) -> Result<()> {
     match &column.kind {
-        TdsType::VarChar(None) | TdsType::VarBinary(None) | TdsType::NVarChar(None) | TdsType::Xml | TdsType::Udt { .. } => {
+        TdsType::VarChar(None)
+        | TdsType::VarBinary(None)
+        | TdsType::NVarChar(None)
+        | TdsType::Xml
+        | TdsType::Udt { .. } => {
             out.extend([0xFF; 8]);
         }
         TdsType::Char(_)

@@ -38,7 +38,10 @@ fn type_info_has_lengths_precision_and_collation() {
 fn numbers() {
     assert_eq!(value(TdsType::Int, &Cell::Int(-2)), [4, 0xFE, 0xFF, 0xFF, 0xFF]);
     assert_eq!(value(TdsType::Money, &Cell::Money(1 << 32)), [8, 1, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(value(TdsType::Decimal { precision: 5, scale: 2 }, &Cell::Decimal { mantissa: -258 }), [5, 0, 2, 1, 0, 0]);
+    assert_eq!(
+        value(TdsType::Decimal { precision: 5, scale: 2 }, &Cell::Decimal { mantissa: -258 }),
+        [5, 0, 2, 1, 0, 0]
+    );
     assert_eq!(value(TdsType::Int, &Cell::Null), [0]);
     let mut out = Vec::new();
     assert!(put_value(&mut out, &column(TdsType::Int, false), &Cell::Null, Plp::default()).is_err());
@@ -52,10 +55,14 @@ fn times_have_the_width_of_their_scale() {
     assert_eq!(value(TdsType::Time(0), &Cell::Time(86399)), [3, 0x7F, 0x51, 0x01]);
     assert_eq!(value(TdsType::Time(7), &Cell::Time(863_999_999_999)), [5, 0xFF, 0xBF, 0x69, 0x2A, 0xC9]);
     assert_eq!(value(TdsType::Date, &Cell::Date(3_652_058)), [3, 0xDA, 0xB9, 0x37]);
-    assert_eq!(value(TdsType::DateTimeOffset(0), &Cell::DateTimeOffset { days: 1, time: 2, offset_minutes: -60 }), [
-        8, 2, 0, 0, 1, 0, 0, 0xC4, 0xFF
-    ]);
-    assert_eq!(value(TdsType::DateTime, &Cell::DateTime { days: -1, ticks: 300 }), [8, 0xFF, 0xFF, 0xFF, 0xFF, 0x2C, 1, 0, 0]);
+    assert_eq!(
+        value(TdsType::DateTimeOffset(0), &Cell::DateTimeOffset { days: 1, time: 2, offset_minutes: -60 }),
+        [8, 2, 0, 0, 1, 0, 0, 0xC4, 0xFF]
+    );
+    assert_eq!(
+        value(TdsType::DateTime, &Cell::DateTime { days: -1, ticks: 300 }),
+        [8, 0xFF, 0xFF, 0xFF, 0xFF, 0x2C, 1, 0, 0]
+    );
 }
 
 #[test]

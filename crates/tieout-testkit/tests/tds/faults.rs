@@ -15,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn start(count: i64, faults: FaultPlan) -> TdsServer {
     let numbers = move |count: i64| {
         move |_: &[_]| {
-            let columns = vec![ColumnInfo { name: "n".into(), kind: TdsType::BigInt, nullable: false, collation: None }];
+            let columns =
+                vec![ColumnInfo { name: "n".into(), kind: TdsType::BigInt, nullable: false, collation: None }];
             let rows = Box::new((0..count).map(|n| Ok(vec![Cell::Int(n)])));
             Ok(vec![Reply::Rows(ResultSet { columns, rows })])
         }
@@ -44,7 +45,8 @@ async fn count(client: &mut Tiberius) -> (u64, Option<tiberius::error::Error>) {
 async fn an_error_in_the_middle_is_an_error() {
     let error = SqlError { number: 3960, state: 1, class: 16, message: "Snapshot.".into(), line: 1 };
     for after in [0, 1, 5000] {
-        let server = start(10_000, FaultPlan { error_after_rows: Some((after, error.clone())), ..FaultPlan::default() });
+        let server =
+            start(10_000, FaultPlan { error_after_rows: Some((after, error.clone())), ..FaultPlan::default() });
         let mut client = connect(&server).await;
         let (read, found) = count(&mut client).await;
         assert_eq!(found.unwrap().code(), Some(3960), "after {after} rows");
@@ -72,12 +74,10 @@ async fn a_cut_in_the_middle_is_an_error() {
 
 #[tokio::test]
 async fn a_fault_is_for_some_queries_and_some_times() {
-    let server = start(10, FaultPlan {
-        only: Some("numbers".into()),
-        times: Some(1),
-        cut_after_rows: Some(5),
-        ..FaultPlan::default()
-    });
+    let server = start(
+        10,
+        FaultPlan { only: Some("numbers".into()), times: Some(1), cut_after_rows: Some(5), ..FaultPlan::default() },
+    );
     assert_eq!(rows(&mut connect(&server).await, "one").await.unwrap().len(), 1);
     assert!(count(&mut connect(&server).await).await.1.is_some());
     let (read, found) = count(&mut connect(&server).await).await;

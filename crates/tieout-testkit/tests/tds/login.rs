@@ -23,7 +23,8 @@ async fn encryption_is_what_both_sides_agree_on() {
     for (mode, good, bad) in tries {
         let server = start(mode);
         for level in good {
-            let mut client = connect_as(config(&server, level)).await.unwrap_or_else(|e| panic!("{mode:?} {level:?}: {e}"));
+            let mut client =
+                connect_as(config(&server, level)).await.unwrap_or_else(|e| panic!("{mode:?} {level:?}: {e}"));
             let read = rows(&mut client, EVERY_TYPE).await.unwrap_or_else(|e| panic!("{mode:?} {level:?}: {e}"));
             assert_eq!(read.len(), 4, "{mode:?} {level:?}");
         }
@@ -88,7 +89,8 @@ async fn a_token_logs_in() {
 
 #[tokio::test]
 async fn an_instance_of_another_name_is_refused() {
-    let server = TdsServer::start(canned(), TdsOptions { instance: Some("SALES".into()), ..TdsOptions::default() }).unwrap();
+    let server =
+        TdsServer::start(canned(), TdsOptions { instance: Some("SALES".into()), ..TdsOptions::default() }).unwrap();
     for (name, right) in [("sales", true), ("other", false)] {
         let mut config = config(&server, EncryptionLevel::NotSupported);
         config.instance_name(name);

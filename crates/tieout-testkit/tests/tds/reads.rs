@@ -58,12 +58,8 @@ async fn every_type_wherever_packets_are_cut() {
         reads_all(TdsOptions { split_every: Some(split), row_encoding, ..TdsOptions::default() }).await;
     }
     for split in [5, 7, 11, 13, 64, 127, 509, 1021] {
-        reads_all(TdsOptions {
-            split_every: Some(split),
-            row_encoding: RowEncoding::Mixed,
-            ..TdsOptions::default()
-        })
-        .await;
+        reads_all(TdsOptions { split_every: Some(split), row_encoding: RowEncoding::Mixed, ..TdsOptions::default() })
+            .await;
     }
 }
 
@@ -136,8 +132,12 @@ async fn a_million_rows_are_made_as_they_are_read() {
 #[tokio::test]
 async fn parameters_arrive_with_name_type_and_value() {
     let echo = |params: &[tieout_testkit::tds::backend::Param]| {
-        let columns =
-            params.iter().map(|p| ColumnInfo { name: p.name.clone(), kind: p.kind.clone(), nullable: true, collation: None });
+        let columns = params.iter().map(|p| ColumnInfo {
+            name: p.name.clone(),
+            kind: p.kind.clone(),
+            nullable: true,
+            collation: None,
+        });
         let row: Vec<Cell> = params.iter().map(|param| param.value.clone()).collect();
         Ok(vec![Reply::Rows(ResultSet { columns: columns.collect(), rows: Box::new(std::iter::once(Ok(row))) })])
     };
@@ -159,18 +159,21 @@ async fn parameters_arrive_with_name_type_and_value() {
     let names: Vec<String> = row.columns().iter().map(|column| column.name().to_owned()).collect();
     assert_eq!(names[..3], ["@P1", "@P2", "@P3"]);
     let values: Vec<ColumnData<'static>> = row.into_iter().collect();
-    assert_eq!(values, [
-        ColumnData::I32(Some(5)),
-        ColumnData::I64(Some(-9)),
-        ColumnData::I64(None),
-        ColumnData::String(Some("\u{20ac}".into())),
-        ColumnData::String(Some(long.into())),
-        ColumnData::Binary(Some(vec![1_u8, 2].into())),
-        ColumnData::F64(Some(0.1)),
-        ColumnData::Bit(Some(true)),
-        ColumnData::Numeric(Some(tiberius::numeric::Numeric::new_with_scale(-12_345, 3))),
-        ColumnData::Guid(Some(tiberius::Uuid::from_u128(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF))),
-    ]);
+    assert_eq!(
+        values,
+        [
+            ColumnData::I32(Some(5)),
+            ColumnData::I64(Some(-9)),
+            ColumnData::I64(None),
+            ColumnData::String(Some("\u{20ac}".into())),
+            ColumnData::String(Some(long.into())),
+            ColumnData::Binary(Some(vec![1_u8, 2].into())),
+            ColumnData::F64(Some(0.1)),
+            ColumnData::Bit(Some(true)),
+            ColumnData::Numeric(Some(tiberius::numeric::Numeric::new_with_scale(-12_345, 3))),
+            ColumnData::Guid(Some(tiberius::Uuid::from_u128(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF))),
+        ]
+    );
     assert_eq!(server.failures(), Vec::<String>::new());
 }
 
@@ -213,10 +216,8 @@ async fn a_lone_surrogate_and_code_pages_are_sent_as_they_are() {
 
 #[tokio::test]
 async fn a_row_that_does_not_fit_its_columns_is_an_error() {
-    let backend = Canned::new().rows("bad", vec![column("n", TdsType::TinyInt)], vec![
-        vec![Cell::Int(1)],
-        vec![Cell::Int(256)],
-    ]);
+    let backend =
+        Canned::new().rows("bad", vec![column("n", TdsType::TinyInt)], vec![vec![Cell::Int(1)], vec![Cell::Int(256)]]);
     let server = TdsServer::start(backend, TdsOptions::default()).unwrap();
     let started = Instant::now();
     let error = rows(&mut connect(&server).await, "bad").await.unwrap_err();

@@ -62,39 +62,66 @@ fn numbers() -> Vec<Case> {
     let float = |value| (Cell::F64(value), ColumnData::F64(Some(value)));
     let real = |value| (Cell::F32(value), ColumnData::F32(Some(value)));
     vec![
-        case("c_bit", TdsType::Bit, Bit(None), (Cell::Bit(true), Bit(Some(true))), (Cell::Bit(false), Bit(Some(false)))),
+        case(
+            "c_bit",
+            TdsType::Bit,
+            Bit(None),
+            (Cell::Bit(true), Bit(Some(true))),
+            (Cell::Bit(false), Bit(Some(false))),
+        ),
         case("c_tinyint", TdsType::TinyInt, U8(None), (Cell::Int(255), U8(Some(255))), (Cell::Int(0), U8(Some(0)))),
-        case("c_smallint", TdsType::SmallInt, I16(None), (Cell::Int(-32768), I16(Some(-32768))), (
-            Cell::Int(32767),
-            I16(Some(32767)),
-        )),
-        case("c_int", TdsType::Int, I32(None), (Cell::Int(-2_147_483_648), I32(Some(i32::MIN))), (
-            Cell::Int(7),
-            I32(Some(7)),
-        )),
-        case("c_bigint", TdsType::BigInt, I64(None), (Cell::Int(i64::MIN), I64(Some(i64::MIN))), (
-            Cell::Int(i64::MAX),
-            I64(Some(i64::MAX)),
-        )),
+        case(
+            "c_smallint",
+            TdsType::SmallInt,
+            I16(None),
+            (Cell::Int(-32768), I16(Some(-32768))),
+            (Cell::Int(32767), I16(Some(32767))),
+        ),
+        case(
+            "c_int",
+            TdsType::Int,
+            I32(None),
+            (Cell::Int(-2_147_483_648), I32(Some(i32::MIN))),
+            (Cell::Int(7), I32(Some(7))),
+        ),
+        case(
+            "c_bigint",
+            TdsType::BigInt,
+            I64(None),
+            (Cell::Int(i64::MIN), I64(Some(i64::MIN))),
+            (Cell::Int(i64::MAX), I64(Some(i64::MAX))),
+        ),
         case("c_real", TdsType::Real, ColumnData::F32(None), real(1.5), real(-0.0)),
         case("c_float", TdsType::Float, ColumnData::F64(None), float(0.1), float(f64::MAX)),
         // The client makes floating point of money, which is why the engine never asks for it.
-        case("c_money", TdsType::Money, ColumnData::F64(None), (Cell::Money(-12_345_600), ColumnData::F64(Some(-1234.56))), (
-            Cell::Money(1 << 40),
-            ColumnData::F64(Some(109_951_162.777_6)),
-        )),
-        case("c_smallmoney", TdsType::SmallMoney, ColumnData::F64(None), (
-            Cell::Money(-15_000),
-            ColumnData::F64(Some(-1.5)),
-        ), (Cell::Money(25_000), ColumnData::F64(Some(2.5)))),
-        case("c_decimal", large, ColumnData::Numeric(None), (
-            Cell::Decimal { mantissa: nines },
-            numeric(nines, 10),
-        ), (Cell::Decimal { mantissa: -nines }, numeric(-nines, 10))),
-        case("c_numeric", small, ColumnData::Numeric(None), (Cell::Decimal { mantissa: -258 }, numeric(-258, 2)), (
-            Cell::Decimal { mantissa: 0 },
-            numeric(0, 2),
-        )),
+        case(
+            "c_money",
+            TdsType::Money,
+            ColumnData::F64(None),
+            (Cell::Money(-12_345_600), ColumnData::F64(Some(-1234.56))),
+            (Cell::Money(1 << 40), ColumnData::F64(Some(109_951_162.777_6))),
+        ),
+        case(
+            "c_smallmoney",
+            TdsType::SmallMoney,
+            ColumnData::F64(None),
+            (Cell::Money(-15_000), ColumnData::F64(Some(-1.5))),
+            (Cell::Money(25_000), ColumnData::F64(Some(2.5))),
+        ),
+        case(
+            "c_decimal",
+            large,
+            ColumnData::Numeric(None),
+            (Cell::Decimal { mantissa: nines }, numeric(nines, 10)),
+            (Cell::Decimal { mantissa: -nines }, numeric(-nines, 10)),
+        ),
+        case(
+            "c_numeric",
+            small,
+            ColumnData::Numeric(None),
+            (Cell::Decimal { mantissa: -258 }, numeric(-258, 2)),
+            (Cell::Decimal { mantissa: 0 }, numeric(0, 2)),
+        ),
     ]
 }
 
@@ -102,45 +129,87 @@ fn numbers() -> Vec<Case> {
 fn times() -> Vec<Case> {
     let datetime2 = |days, time, scale| DateTime2::new(Date::new(days), Time::new(time, scale));
     vec![
-        case("c_date", TdsType::Date, ColumnData::Date(None), (
-            Cell::Date(3_652_058),
-            ColumnData::Date(Some(Date::new(3_652_058))),
-        ), (Cell::Date(0), ColumnData::Date(Some(Date::new(0))))),
-        case("c_time7", TdsType::Time(7), ColumnData::Time(None), (
-            Cell::Time(863_999_999_999),
-            ColumnData::Time(Some(Time::new(863_999_999_999, 7))),
-        ), (Cell::Time(0), ColumnData::Time(Some(Time::new(0, 7))))),
-        case("c_time3", TdsType::Time(3), ColumnData::Time(None), (
-            Cell::Time(43_200_001),
-            ColumnData::Time(Some(Time::new(43_200_001, 3))),
-        ), (Cell::Time(1), ColumnData::Time(Some(Time::new(1, 3))))),
-        case("c_time0", TdsType::Time(0), ColumnData::Time(None), (
-            Cell::Time(86_399),
-            ColumnData::Time(Some(Time::new(86_399, 0))),
-        ), (Cell::Time(60), ColumnData::Time(Some(Time::new(60, 0))))),
-        case("c_datetime", TdsType::DateTime, ColumnData::DateTime(None), (
-            Cell::DateTime { days: -53_690, ticks: 25_919_999 },
-            ColumnData::DateTime(Some(DateTime::new(-53_690, 25_919_999))),
-        ), (Cell::DateTime { days: 1, ticks: 300 }, ColumnData::DateTime(Some(DateTime::new(1, 300))))),
-        case("c_smalldatetime", TdsType::SmallDateTime, ColumnData::DateTime(None), (
-            Cell::SmallDateTime { days: 65_535, minutes: 1439 },
-            ColumnData::SmallDateTime(Some(SmallDateTime::new(65_535, 1439))),
-        ), (Cell::SmallDateTime { days: 0, minutes: 0 }, ColumnData::SmallDateTime(Some(SmallDateTime::new(0, 0))))),
-        case("c_datetime2_7", TdsType::DateTime2(7), ColumnData::DateTime2(None), (
-            Cell::DateTime2 { days: 3_652_058, time: 863_999_999_999 },
-            ColumnData::DateTime2(Some(datetime2(3_652_058, 863_999_999_999, 7))),
-        ), (Cell::DateTime2 { days: 0, time: 0 }, ColumnData::DateTime2(Some(datetime2(0, 0, 7))))),
-        case("c_datetime2_0", TdsType::DateTime2(0), ColumnData::DateTime2(None), (
-            Cell::DateTime2 { days: 738_000, time: 86_399 },
-            ColumnData::DateTime2(Some(datetime2(738_000, 86_399, 0))),
-        ), (Cell::DateTime2 { days: 738_000, time: 0 }, ColumnData::DateTime2(Some(datetime2(738_000, 0, 0))))),
-        case("c_datetimeoffset", TdsType::DateTimeOffset(7), ColumnData::DateTimeOffset(None), (
-            Cell::DateTimeOffset { days: 738_000, time: 1_234_567, offset_minutes: -840 },
-            ColumnData::DateTimeOffset(Some(DateTimeOffset::new(datetime2(738_000, 1_234_567, 7), -840))),
-        ), (
-            Cell::DateTimeOffset { days: 738_000, time: 0, offset_minutes: 330 },
-            ColumnData::DateTimeOffset(Some(DateTimeOffset::new(datetime2(738_000, 0, 7), 330))),
-        )),
+        case(
+            "c_date",
+            TdsType::Date,
+            ColumnData::Date(None),
+            (Cell::Date(3_652_058), ColumnData::Date(Some(Date::new(3_652_058)))),
+            (Cell::Date(0), ColumnData::Date(Some(Date::new(0)))),
+        ),
+        case(
+            "c_time7",
+            TdsType::Time(7),
+            ColumnData::Time(None),
+            (Cell::Time(863_999_999_999), ColumnData::Time(Some(Time::new(863_999_999_999, 7)))),
+            (Cell::Time(0), ColumnData::Time(Some(Time::new(0, 7)))),
+        ),
+        case(
+            "c_time3",
+            TdsType::Time(3),
+            ColumnData::Time(None),
+            (Cell::Time(43_200_001), ColumnData::Time(Some(Time::new(43_200_001, 3)))),
+            (Cell::Time(1), ColumnData::Time(Some(Time::new(1, 3)))),
+        ),
+        case(
+            "c_time0",
+            TdsType::Time(0),
+            ColumnData::Time(None),
+            (Cell::Time(86_399), ColumnData::Time(Some(Time::new(86_399, 0)))),
+            (Cell::Time(60), ColumnData::Time(Some(Time::new(60, 0)))),
+        ),
+        case(
+            "c_datetime",
+            TdsType::DateTime,
+            ColumnData::DateTime(None),
+            (
+                Cell::DateTime { days: -53_690, ticks: 25_919_999 },
+                ColumnData::DateTime(Some(DateTime::new(-53_690, 25_919_999))),
+            ),
+            (Cell::DateTime { days: 1, ticks: 300 }, ColumnData::DateTime(Some(DateTime::new(1, 300)))),
+        ),
+        case(
+            "c_smalldatetime",
+            TdsType::SmallDateTime,
+            ColumnData::DateTime(None),
+            (
+                Cell::SmallDateTime { days: 65_535, minutes: 1439 },
+                ColumnData::SmallDateTime(Some(SmallDateTime::new(65_535, 1439))),
+            ),
+            (Cell::SmallDateTime { days: 0, minutes: 0 }, ColumnData::SmallDateTime(Some(SmallDateTime::new(0, 0)))),
+        ),
+        case(
+            "c_datetime2_7",
+            TdsType::DateTime2(7),
+            ColumnData::DateTime2(None),
+            (
+                Cell::DateTime2 { days: 3_652_058, time: 863_999_999_999 },
+                ColumnData::DateTime2(Some(datetime2(3_652_058, 863_999_999_999, 7))),
+            ),
+            (Cell::DateTime2 { days: 0, time: 0 }, ColumnData::DateTime2(Some(datetime2(0, 0, 7)))),
+        ),
+        case(
+            "c_datetime2_0",
+            TdsType::DateTime2(0),
+            ColumnData::DateTime2(None),
+            (
+                Cell::DateTime2 { days: 738_000, time: 86_399 },
+                ColumnData::DateTime2(Some(datetime2(738_000, 86_399, 0))),
+            ),
+            (Cell::DateTime2 { days: 738_000, time: 0 }, ColumnData::DateTime2(Some(datetime2(738_000, 0, 0)))),
+        ),
+        case(
+            "c_datetimeoffset",
+            TdsType::DateTimeOffset(7),
+            ColumnData::DateTimeOffset(None),
+            (
+                Cell::DateTimeOffset { days: 738_000, time: 1_234_567, offset_minutes: -840 },
+                ColumnData::DateTimeOffset(Some(DateTimeOffset::new(datetime2(738_000, 1_234_567, 7), -840))),
+            ),
+            (
+                Cell::DateTimeOffset { days: 738_000, time: 0, offset_minutes: 330 },
+                ColumnData::DateTimeOffset(Some(DateTimeOffset::new(datetime2(738_000, 0, 7), 330))),
+            ),
+        ),
     ]
 }
 
@@ -161,10 +230,13 @@ fn texts() -> Vec<Case> {
         case("c_nvarchar_max", TdsType::NVarChar(None), null(), nvarchar_max.0, nvarchar_max.1),
         case("c_text", TdsType::Text, null(), narrow(b"t\xE4", "t\u{e4}"), narrow(b"", "")),
         case("c_ntext", TdsType::NText, null(), ntext.0, ntext.1),
-        case("c_xml", TdsType::Xml, ColumnData::Xml(None), (
-            wide("<a>\u{20ac}</a>"),
-            ColumnData::Xml(Some(std::borrow::Cow::Owned(XmlData::new("<a>\u{20ac}</a>")))),
-        ), (wide("<b/>"), ColumnData::Xml(Some(std::borrow::Cow::Owned(XmlData::new("<b/>")))))),
+        case(
+            "c_xml",
+            TdsType::Xml,
+            ColumnData::Xml(None),
+            (wide("<a>\u{20ac}</a>"), ColumnData::Xml(Some(std::borrow::Cow::Owned(XmlData::new("<a>\u{20ac}</a>"))))),
+            (wide("<b/>"), ColumnData::Xml(Some(std::borrow::Cow::Owned(XmlData::new("<b/>"))))),
+        ),
     ]
 }
 
@@ -181,10 +253,13 @@ fn others() -> Vec<Case> {
         case("c_varbinary", TdsType::VarBinary(Some(8)), null(), short.0, short.1),
         case("c_varbinary_max", TdsType::VarBinary(None), null(), max.0, max.1),
         case("c_image", TdsType::Image, null(), image.0, image.1),
-        case("c_guid", TdsType::UniqueIdentifier, Guid(None), (Cell::Guid(guid), Guid(Some(Uuid::from_bytes(guid)))), (
-            Cell::Guid([0xFF; 16]),
-            Guid(Some(Uuid::from_bytes([0xFF; 16]))),
-        )),
+        case(
+            "c_guid",
+            TdsType::UniqueIdentifier,
+            Guid(None),
+            (Cell::Guid(guid), Guid(Some(Uuid::from_bytes(guid)))),
+            (Cell::Guid([0xFF; 16]), Guid(Some(Uuid::from_bytes([0xFF; 16])))),
+        ),
         case("c_hierarchyid", TdsType::Udt { type_name: "hierarchyid".into() }, null(), udt.0, udt.1),
     ]
 }
