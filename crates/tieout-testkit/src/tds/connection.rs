@@ -24,8 +24,8 @@ const FIRST_PACKET_SIZE: u32 = 4096;
 /// The bounds that the protocol sets on packet sizes ([MS-TDS] 2.2.6.4).
 const PACKET_SIZES: (u32, u32) = (512, 32_767);
 
-/// The oldest version spoken here: that of SQL Server 2008, the first with `date` and NBCROW's predecessor types.
-const OLDEST: u32 = 0x730A_0003;
+/// The oldest version spoken here, 7.3.B: the first with NBCROW.
+const OLDEST: u32 = 0x730B_0003;
 
 /// Requests read ahead: one, and an attention behind it.
 const AHEAD: usize = 4;

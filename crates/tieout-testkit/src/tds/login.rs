@@ -88,7 +88,7 @@ impl LoginRecord {
     }
 }
 
-/// Reads the FeatureExt block; the token of FEDAUTH is the result.
+/// Reads the `FeatureExt` block; the token of FEDAUTH is the result.
 fn read_features(reader: &mut Reader<'_>, features: &mut Vec<Feature>) -> Result<Option<String>> {
     let mut token = None;
     loop {
@@ -128,7 +128,9 @@ mod tests {
             let start = u16::try_from(94 + variable.len()).unwrap();
             let mut bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
             if index == 2 {
-                bytes.iter_mut().for_each(|byte| *byte = byte.rotate_left(4) ^ 0xA5);
+                for byte in &mut bytes {
+                    *byte = byte.rotate_left(4) ^ 0xA5;
+                }
             }
             let at = 36 + index * 4;
             fixed[at..at + 2].copy_from_slice(&start.to_le_bytes());

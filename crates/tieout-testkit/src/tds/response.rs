@@ -1,7 +1,7 @@
 //! Responses: rows are made, encoded and sent a few packets at a time, so that a result is never held whole, an attention is seen
 //! between two writes, and a client that has left ends the work.
 
-use super::backend::{Cell, Reply, ResultSet, SqlError};
+use super::backend::{Cell, ColumnInfo, Reply, ResultSet, SqlError};
 use super::connection::Incoming;
 use super::packet::{Packets, kind};
 use super::server::{FaultPlan, RowEncoding, Shared};
@@ -26,6 +26,20 @@ pub(crate) enum End {
     Attention,
     /// The client has left, or a fault ended the connection.
     Closed,
+}
+
+/// Why rows are gathered no further.
+enum Gathered {
+    /// There is enough to send.
+    Enough,
+    /// The result is at its end.
+    All,
+    /// The result has ended with an error.
+    Failed(SqlError),
+    /// A fault ends the connection.
+    Cut,
+    /// A fault sends no more.
+    Stall,
 }
 
 /// The writing half of a connection, and what the reading half found.
@@ -124,39 +138,54 @@ impl<'a> Responder<'a> {
         token::put_columns(&mut self.packets.data, &set.columns, self.shared.options.collation)?;
         let mut count = 0;
         loop {
-            if faults.cut_after_rows == Some(count) {
-                self.packets.flush();
-                self.write(faults).await?;
-                return Ok((End::Closed, Ok(count)));
-            }
-            if faults.stall == Some(count) {
-                self.packets.flush();
-                let end = self.write(faults).await?;
-                return Ok((if end == End::Sent { self.stall().await? } else { end }, Ok(count)));
-            }
-            if let Some((after, error)) = &faults.error_after_rows
-                && *after == count
-            {
-                return Ok((End::Sent, Err(error.clone())));
-            }
-            let Some(row) = block_in_place(|| set.rows.next()) else { return Ok((End::Sent, Ok(count))) };
-            match row.and_then(|cells| self.row(&set, &cells, count)) {
-                Ok(()) => count += 1,
-                Err(error) => return Ok((End::Sent, Err(error))),
-            }
-            if self.packets.data.len() >= GATHERED {
-                self.packets.cut();
-                let end = self.write(faults).await?;
-                let end = if end == End::Sent { self.interrupted()? } else { end };
-                if end != End::Sent {
-                    return Ok((end, Ok(count)));
+            match block_in_place(|| self.gather(&mut set, &mut count, faults)) {
+                Gathered::Enough => self.packets.cut(),
+                Gathered::All => return Ok((End::Sent, Ok(count))),
+                Gathered::Failed(error) => return Ok((End::Sent, Err(error))),
+                Gathered::Cut => {
+                    self.packets.flush();
+                    self.write(faults).await?;
+                    return Ok((End::Closed, Ok(count)));
                 }
+                Gathered::Stall => {
+                    self.packets.flush();
+                    let end = self.write(faults).await?;
+                    return Ok((if end == End::Sent { self.stall().await? } else { end }, Ok(count)));
+                }
+            }
+            let end = self.write(faults).await?;
+            let end = if end == End::Sent { self.interrupted()? } else { end };
+            if end != End::Sent {
+                return Ok((end, Ok(count)));
             }
         }
     }
 
+    /// Makes and encodes rows until there is enough to send; `count` goes on from batch to batch.
+    fn gather(&mut self, set: &mut ResultSet, count: &mut u64, faults: &FaultPlan) -> Gathered {
+        while self.packets.data.len() < GATHERED {
+            if faults.cut_after_rows == Some(*count) {
+                return Gathered::Cut;
+            }
+            if faults.stall == Some(*count) {
+                return Gathered::Stall;
+            }
+            if let Some((after, error)) = &faults.error_after_rows
+                && after == count
+            {
+                return Gathered::Failed(error.clone());
+            }
+            let Some(row) = set.rows.next() else { return Gathered::All };
+            match row.and_then(|cells| self.row(&set.columns, &cells, *count)) {
+                Ok(()) => *count += 1,
+                Err(error) => return Gathered::Failed(error),
+            }
+        }
+        Gathered::Enough
+    }
+
     /// Encodes a row; one that does not fit its columns is the backend's mistake and becomes an error of the statement.
-    fn row(&mut self, set: &ResultSet, cells: &[Cell], index: u64) -> std::result::Result<(), SqlError> {
+    fn row(&mut self, columns: &[ColumnInfo], cells: &[Cell], index: u64) -> std::result::Result<(), SqlError> {
         let compressed = match self.shared.options.row_encoding {
             RowEncoding::Row => false,
             RowEncoding::NbcRow => true,
@@ -164,14 +193,12 @@ impl<'a> Responder<'a> {
         };
         let start = self.packets.data.len();
         self.shared.rows.fetch_add(1, Ordering::SeqCst);
-        token::put_row(&mut self.packets.data, &set.columns, cells, compressed, self.shared.options.plp).map_err(
-            |error| {
-                self.packets.data.truncate(start);
-                let message = format!("The test server was given a row that it cannot send: {error}");
-                self.shared.note_failure(message.clone());
-                SqlError { number: 50_000, state: 1, class: 16, message, line: 1 }
-            },
-        )
+        token::put_row(&mut self.packets.data, columns, cells, compressed, self.shared.options.plp).map_err(|error| {
+            self.packets.data.truncate(start);
+            let message = format!("The test server was given a row that it cannot send: {error}");
+            self.shared.note_failure(message.clone());
+            SqlError { number: 50_000, state: 1, class: 16, message, line: 1 }
+        })
     }
 
     /// Ends the message with an error, and the connection when it is fatal.

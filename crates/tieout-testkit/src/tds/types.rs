@@ -56,7 +56,7 @@ pub struct Plp {
 /// The length in a PLP value that stands for an unknown one.
 const UNKNOWN_LENGTH: u64 = 0xFFFF_FFFF_FFFF_FFFE;
 
-/// The most bytes that a sql_variant may have.
+/// The most bytes that a `sql_variant` may have.
 const VARIANT_LIMIT: u32 = 8009;
 
 /// The text pointer before each `text`, `ntext` and `image`; clients only skip it.
@@ -250,7 +250,9 @@ fn put_scalar(out: &mut Vec<u8>, kind: &TdsType, cell: &Cell) -> Result<()> {
         (TdsType::Bit, Cell::Bit(value)) => out.push(u8::from(*value)),
         (TdsType::TinyInt, Cell::Int(value)) => out.push(u8::try_from(*value)?),
         (TdsType::SmallInt, Cell::Int(value)) => out.extend(i16::try_from(*value)?.to_le_bytes()),
-        (TdsType::Int, Cell::Int(value)) => out.extend(i32::try_from(*value)?.to_le_bytes()),
+        (TdsType::Int, Cell::Int(value)) | (TdsType::SmallMoney, Cell::Money(value)) => {
+            out.extend(i32::try_from(*value)?.to_le_bytes());
+        }
         (TdsType::BigInt, Cell::Int(value)) => out.extend(value.to_le_bytes()),
         (TdsType::Real, Cell::F32(value)) => out.extend(value.to_le_bytes()),
         (TdsType::Float, Cell::F64(value)) => out.extend(value.to_le_bytes()),
@@ -260,7 +262,6 @@ fn put_scalar(out: &mut Vec<u8>, kind: &TdsType, cell: &Cell) -> Result<()> {
             out.extend(&bytes[4..]);
             out.extend(&bytes[..4]);
         }
-        (TdsType::SmallMoney, Cell::Money(value)) => out.extend(i32::try_from(*value)?.to_le_bytes()),
         (TdsType::Decimal { precision, .. } | TdsType::Numeric { precision, .. }, Cell::Decimal { mantissa }) => {
             if mantissa.unsigned_abs() >= 10_u128.pow(u32::from(*precision).min(38)) {
                 return Err(format!("a decimal has more digits than its column's {precision}").into());
@@ -394,5 +395,4 @@ fn put_variant(out: &mut Vec<u8>, cell: &Cell) -> Result<()> {
 }
 
 #[cfg(test)]
-#[path = "types_tests.rs"]
 mod tests;

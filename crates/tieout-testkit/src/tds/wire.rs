@@ -149,9 +149,11 @@ pub fn put_sized(out: &mut Vec<u8>, token: u8, body: impl FnOnce(&mut Vec<u8>) -
 /// Swaps a GUID between RFC 4122 order and the wire's: its first three groups are little-endian ([MS-TDS] 2.2.5.5.1).
 #[must_use]
 pub fn swap_guid(guid: [u8; 16]) -> [u8; 16] {
-    let [a, b, c, d, e, f, g, h, rest @ ..] = guid;
-    let [i, j, k, l, m, n, o, p] = rest;
-    [d, c, b, a, f, e, h, g, i, j, k, l, m, n, o, p]
+    let mut swapped = guid;
+    swapped[..4].reverse();
+    swapped[4..6].reverse();
+    swapped[6..8].reverse();
+    swapped
 }
 
 /// `SQL_Latin1_General_CP1_CI_AS`, the default of a server set up in English: LCID 1033, ignore case, kana and width, sort id 52.

@@ -25,7 +25,8 @@ pub fn config(server: &TdsServer, encryption: EncryptionLevel) -> Config {
 pub async fn connect_as(config: Config) -> tiberius::Result<Tiberius> {
     let tcp = TcpStream::connect(config.get_addr()).await.unwrap();
     tcp.set_nodelay(true).unwrap();
-    Client::connect(config, tcp.compat_write()).await
+    // The handshake's state is large.
+    Box::pin(Client::connect(config, tcp.compat_write())).await
 }
 
 /// Connects without TLS.

@@ -51,7 +51,6 @@ async fn an_error_in_the_middle_is_an_error() {
         let (read, found) = count(&mut client).await;
         assert_eq!(found.unwrap().code(), Some(3960), "after {after} rows");
         assert_eq!(read, after);
-        // `one` has a row too, and with it the error when it comes after none or one.
         server.set_faults(FaultPlan::default());
         assert_eq!(rows(&mut client, "one").await.unwrap().len(), 1);
     }
@@ -93,14 +92,11 @@ async fn an_attention_stops_a_result_and_keeps_the_connection() {
         let mut stream = client.simple_query("numbers").await.unwrap().into_row_stream();
         stream.try_next().await.unwrap().unwrap();
     }
-    // tiberius reads on from the middle of a packet, so what follows a dropped stream may end in an error of its own.
-    let cancelled = timeout(PATIENCE, client.cancel_query()).await.unwrap();
+    timeout(PATIENCE, client.cancel_query()).await.unwrap().unwrap();
     assert_eq!(server.attentions(), 1);
     let made = server.rows();
-    if cancelled.is_ok() {
-        assert_eq!(rows(&mut client, "one").await.unwrap().len(), 1);
-        assert_eq!(server.rows(), made + 1);
-    }
+    assert_eq!(rows(&mut client, "one").await.unwrap().len(), 1);
+    assert_eq!(server.rows(), made + 1);
 }
 
 #[tokio::test]

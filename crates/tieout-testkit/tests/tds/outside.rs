@@ -29,7 +29,8 @@ fn tsql(server: &TdsServer, sql: &str) -> Vec<Vec<String>> {
 /// What `tsql` prints of both rows of values; its times end at minutes and its `datetimeoffset` is in its own zone.
 fn printed() -> Vec<[String; 3]> {
     let digits = "0123456789".repeat(LONG / 10);
-    let bytes: String = (0..LONG).map(|index| format!("{:02x}", index % 251)).collect();
+    let bytes: Vec<String> = (0..LONG).map(|index| format!("{:02x}", index % 251)).collect();
+    let bytes = bytes.concat();
     let nines = "9999999999999999999999999999.9999999999";
     [
         ["c_bit", "1", "0"],

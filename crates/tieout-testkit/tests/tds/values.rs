@@ -125,9 +125,8 @@ fn numbers() -> Vec<Case> {
     ]
 }
 
-/// Dates and times.
-fn times() -> Vec<Case> {
-    let datetime2 = |days, time, scale| DateTime2::new(Date::new(days), Time::new(time, scale));
+/// Dates, and times of a day.
+fn days_and_times() -> Vec<Case> {
     vec![
         case(
             "c_date",
@@ -157,6 +156,13 @@ fn times() -> Vec<Case> {
             (Cell::Time(86_399), ColumnData::Time(Some(Time::new(86_399, 0)))),
             (Cell::Time(60), ColumnData::Time(Some(Time::new(60, 0)))),
         ),
+    ]
+}
+
+/// Days with their times.
+fn moments() -> Vec<Case> {
+    let datetime2 = |days, time, scale| DateTime2::new(Date::new(days), Time::new(time, scale));
+    vec![
         case(
             "c_datetime",
             TdsType::DateTime,
@@ -266,7 +272,7 @@ fn others() -> Vec<Case> {
 
 /// Every type but `sql_variant`.
 pub fn cases() -> Vec<Case> {
-    numbers().into_iter().chain(times()).chain(texts()).chain(others()).collect()
+    numbers().into_iter().chain(days_and_times()).chain(moments()).chain(texts()).chain(others()).collect()
 }
 
 /// A column of a case.
