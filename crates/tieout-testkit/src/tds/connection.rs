@@ -133,6 +133,9 @@ fn login_response(record: &LoginRecord, shared: &Shared, size: u32) -> Result<Ve
     token::put_info(&mut data, 5703, "Changed language setting to us_english.")?;
     token::put_login_ack(&mut data, record.tds_version, shared.options.version)?;
     token::put_environment(&mut data, Environment::PacketSize(size, FIRST_PACKET_SIZE))?;
+    if let Some((host, port)) = &shared.options.route {
+        token::put_environment(&mut data, Environment::Routing(host, *port))?;
+    }
     token::put_feature_ack(&mut data, &record.features);
     token::put_done(&mut data, Done::Batch, 0, None);
     Ok(data)

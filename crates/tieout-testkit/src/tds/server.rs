@@ -78,6 +78,8 @@ pub struct TdsOptions {
     pub faults: FaultPlan,
     /// The instance's name; `None` agrees to any.
     pub instance: Option<String>,
+    /// Sends clients elsewhere after their login, as Azure SQL does.
+    pub route: Option<(String, u16)>,
     /// The collation of the server, and of character columns that have none.
     pub collation: Collation,
     /// The version it tells: major, minor, build (network order).
@@ -94,6 +96,7 @@ impl Default for TdsOptions {
             plp: Plp::default(),
             faults: FaultPlan::default(),
             instance: None,
+            route: None,
             collation: LATIN1_CI_AS,
             version: [16, 0, 0x10, 0x04],
         }

@@ -53,6 +53,8 @@ pub enum Environment<'a> {
     PacketSize(u32, u32),
     /// The server's collation.
     Collation(Collation),
+    /// The client is to go to another host and port, as Azure SQL sends its clients.
+    Routing(&'a str, u16),
     /// A transaction has begun.
     Begin(u64),
     /// It is committed.
@@ -84,6 +86,15 @@ pub fn put_environment(out: &mut Vec<u8>, change: Environment<'_>) -> Result<()>
                 out.extend([7, 5]);
                 out.extend(collation.bytes);
                 out.push(0);
+            }
+            Environment::Routing(host, port) => {
+                let length = u16::try_from(5 + host.encode_utf16().count() * 2)?;
+                out.push(20);
+                out.extend(length.to_le_bytes());
+                out.push(0);
+                out.extend(port.to_le_bytes());
+                put_us_varchar(out, host)?;
+                out.extend([0, 0]);
             }
             Environment::Begin(id) => {
                 out.extend([8, 8]);

@@ -2,7 +2,8 @@
 
 use crate::client::{config, connect, connect_as, rows};
 use crate::values::{EVERY_TYPE, canned};
-use tiberius::{AuthMethod, EncryptionLevel, IsolationLevel};
+use tiberius::error::Error;
+use tiberius::{AuthMethod, Command, EncryptionLevel, IsolationLevel};
 use tieout_testkit::tds::backend::SqlError;
 use tieout_testkit::tds::canned::Canned;
 use tieout_testkit::tds::{TdsOptions, TdsServer, TlsMode};
@@ -123,13 +124,32 @@ async fn an_error_has_its_number_class_and_line() {
     let backend = Canned::new().error("bad", error).error("fatal", fatal);
     let server = TdsServer::start(backend, TdsOptions::default()).unwrap();
     let mut client = connect(&server).await;
-    let tiberius::error::Error::Server(read) = rows(&mut client, "bad").await.unwrap_err() else {
-        panic!("no server error")
-    };
+    let Error::Server(read) = rows(&mut client, "bad").await.unwrap_err() else { panic!("no server error") };
     assert_eq!((read.code(), read.state(), read.class(), read.line()), (208, 3, 16, 2));
     assert_eq!(read.message(), "Invalid object name 'x'.");
     // The connection is good for another, until an error is fatal.
     assert!(rows(&mut client, "SET NOCOUNT ON").await.is_ok());
     assert!(rows(&mut client, "fatal").await.is_err());
     assert!(rows(&mut client, "SET NOCOUNT ON").await.is_err());
+}
+
+#[tokio::test]
+async fn a_client_is_sent_elsewhere() {
+    let options = TdsOptions { route: Some(("other.example".into(), 1444)), ..TdsOptions::default() };
+    let server = TdsServer::start(canned(), options).unwrap();
+    let error = connect_as(config(&server, EncryptionLevel::NotSupported)).await.unwrap_err();
+    assert_eq!(error, Error::Routing { host: "other.example".into(), port: 1444 });
+}
+
+#[tokio::test]
+async fn only_one_procedure_is_there() {
+    let server = start(TlsMode::Off);
+    let mut client = connect(&server).await;
+    for (procedure, code) in [("sp_prepexec", Some(2812)), ("dbo.other", Some(2812)), ("sys.sp_executesql", None)] {
+        let mut command = Command::new(procedure);
+        command.bind_param("@stmt", EVERY_TYPE);
+        let done = async { command.exec(&mut client).await?.into_command_result().await };
+        assert_eq!(done.await.err().and_then(|error| error.code()), code, "{procedure}");
+    }
+    assert_eq!(server.queries(), [EVERY_TYPE]);
 }
