@@ -18,6 +18,8 @@ mod relations;
 mod running;
 mod schema;
 mod services;
+mod sqlite;
+mod sqlite_frozen;
 mod stopping;
 mod text;
 mod times;
