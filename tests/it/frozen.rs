@@ -47,7 +47,11 @@ pub(crate) async fn freeze(locator: &str) -> Box<dyn FrozenTable> {
 }
 
 /// (key bytes, row bytes) of a range, in the order in which they come.
-pub(crate) async fn rows(table: &dyn FrozenTable, projection: &Arc<Projection>, range: KeyRange) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(crate) async fn rows(
+    table: &dyn FrozenTable,
+    projection: &Arc<Projection>,
+    range: KeyRange,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut stream = table.stream(projection, &Read { range, ascending: true, batch_bytes_max: 1 << 14 });
     let layout = RowLayout::new(projection).unwrap();
     let mut encoded = EncodedBatch::new();

@@ -102,7 +102,7 @@ fn o12_null_in_the_key_of_sqlite() {
     sqlite(&desk, "t.db", "CREATE INDEX si ON s (a, b); CREATE INDEX ki ON k (a, b)");
     let outcome = diff(&desk, &["-k", "a", "-k", "b", "--ranges", "4"]);
     outcome.assert_counts(1, 0, 1);
-    assert_eq!(outcome.document()["plan"]["order"]["source"], "server_ranges", "{}", outcome.stdout);
+    assert_eq!(outcome.document()["plan"]["order"]["source"], "server-ranges", "{}", outcome.stdout);
 }
 
 #[test]
@@ -132,7 +132,12 @@ fn o14_numeric_keys_beyond_2_to_the_53() {
     assert_eq!(differences(&desk, &outcome, "SELECT kind, key.id FROM d ORDER BY 1"), "extra 11\nmissing 10\n");
     desk.diff(&[&postgres.table("b"), &sink("c"), "--cast", "id=number"]).assert_counts(1, 1, 0);
     // Without the cast each key of the sink is of the wrong class.
-    desk.diff(&[&postgres.table("b"), &sink("c")]).assert_refused(&["sink", "column id", "mixed storage classes", "text"]);
+    desk.diff(&[&postgres.table("b"), &sink("c")]).assert_refused(&[
+        "sink",
+        "column id",
+        "mixed storage classes",
+        "text",
+    ]);
 }
 
 #[test]
@@ -152,7 +157,7 @@ fn whole_numbers_of_64_bits_and_bounds_beyond_them() {
     let sink = table(&desk, "t.db", "k");
     let outcome = desk.diff(&[&postgres.table("s"), &sink, "--ranges", "8"]);
     outcome.assert_counts(0, 0, 0);
-    assert_eq!(outcome.document()["coverage"]["ranges"]["planned"], 8, "{}", outcome.stdout);
+    assert_eq!(outcome.document()["coverage"]["ranges_total"], 8, "{}", outcome.stdout);
     // Cuts that no row of the sink can be.
     for ranges in ["8", "100"] {
         desk.diff(&[&postgres.table("f"), &sink, "--ranges", ranges]).assert_counts(408, 403, 0);
@@ -162,7 +167,8 @@ fn whole_numbers_of_64_bits_and_bounds_beyond_them() {
 #[test]
 fn o32_null_and_every_sentinel_of_sqlite() {
     let (desk, postgres) = (Desk::new(), Postgres::new());
-    postgres.sql("CREATE TABLE s (id int PRIMARY KEY, s text); INSERT INTO s SELECT i, NULL FROM generate_series(1, 5) i");
+    postgres
+        .sql("CREATE TABLE s (id int PRIMARY KEY, s text); INSERT INTO s SELECT i, NULL FROM generate_series(1, 5) i");
     let connection = sqlite(
         &desk,
         "t.db",
@@ -215,8 +221,6 @@ fn o35_affinity_of_sqlite() {
         ),
         "1 ['label', 'i'] 123 00123 12 12.0 007\n2 ['label'] 12000 12e3 abc abc 12\n"
     );
-    let document = outcome.document();
-    assert_eq!((&document["columns"]["label"]["changed"], &document["columns"]["i"]["changed"]), (&2.into(), &1.into()));
     // A cell equals an identical one of another database, of whatever class.
     connection.execute_batch("CREATE TABLE q (id integer primary key, label text, i text, t blob)").unwrap();
     connection.execute_batch("INSERT INTO q SELECT * FROM p").unwrap();
@@ -233,21 +237,25 @@ fn o35_affinity_of_sqlite() {
 fn cells_of_every_class_are_compared_as_what_they_are() {
     let desk = Desk::new();
     let cells = ["NULL", "12", "12.0", "12.5", "'12'", "'12.0'", "x'3132'", "'abc'", "x''", "''", "9e999", "'\u{e4}'"];
-    for (one, other) in [("", ""), ("blob", ""), ("", "blob")] {
-        for (mine, value) in cells.iter().enumerate() {
-            let mut statements = format!(
-                "DROP TABLE IF EXISTS s; DROP TABLE IF EXISTS k;
-                 CREATE TABLE s (id integer primary key, c {one}); CREATE TABLE k (id integer primary key, c {other});"
-            );
-            for (id, cell) in cells.iter().enumerate() {
-                write!(statements, "INSERT INTO s VALUES ({id}, {value}); INSERT INTO k VALUES ({id}, {cell});").unwrap();
+    let declared = ["", "blob", "blob sub_type text"];
+    for (one, other) in [("", ""), ("blob", ""), ("", "blob"), (declared[2], declared[1])] {
+        let mut statements = format!(
+            "DROP TABLE IF EXISTS s; DROP TABLE IF EXISTS k;
+             CREATE TABLE s (id integer primary key, c {one}); CREATE TABLE k (id integer primary key, c {other});"
+        );
+        for (row, mine) in cells.iter().enumerate() {
+            for (column, other) in cells.iter().enumerate() {
+                let id = row * 100 + column;
+                write!(statements, "INSERT INTO s VALUES ({id}, {mine}); INSERT INTO k VALUES ({id}, {other});")
+                    .unwrap();
             }
-            sqlite(&desk, "t.db", &statements);
-            let outcome = diff(&desk, &[]);
-            // 12 and 12.0 are one number; all others are equal to themselves alone.
-            let same = if mine == 1 || mine == 2 { 2 } else { 1 };
-            outcome.assert_counts(0, 0, cells.len() as u64 - same);
         }
+        sqlite(&desk, "t.db", &statements);
+        let outcome = diff(&desk, &[]);
+        // 12 and 12.0 are one number; all others are equal to themselves alone.
+        outcome.assert_counts(0, 0, 144 - 12 - 2);
+        let equal = "SELECT count(*) FROM d WHERE key.id % 100 = key.id // 100 OR key.id IN (102, 201)";
+        assert_eq!(differences(&desk, &outcome, equal), "0\n");
     }
 }
 
@@ -280,11 +288,15 @@ fn cells_that_do_not_fit_are_shown_in_the_differences() {
 fn o43_empty_tables_of_sqlite() {
     let (desk, postgres) = (Desk::new(), Postgres::new());
     let columns = "id int PRIMARY KEY, v text";
-    postgres.sql(&format!("CREATE TABLE t ({columns}); CREATE TABLE e ({columns}); INSERT INTO t VALUES (1,'a'),(2,'b'),(3,NULL)"));
+    postgres.sql(&format!(
+        "CREATE TABLE t ({columns}); CREATE TABLE e ({columns}); INSERT INTO t VALUES (1,'a'),(2,'b'),(3,NULL)"
+    ));
     sqlite(
         &desk,
         "t.db",
-        &format!("CREATE TABLE t ({columns}); CREATE TABLE e ({columns}); INSERT INTO t VALUES (1,'a'),(2,'b'),(3,NULL)"),
+        &format!(
+            "CREATE TABLE t ({columns}); CREATE TABLE e ({columns}); INSERT INTO t VALUES (1,'a'),(2,'b'),(3,NULL)"
+        ),
     );
     let (full, empty) = (table(&desk, "t.db", "t"), table(&desk, "t.db", "e"));
     let outcome = desk.diff(&[&empty, &postgres.table("e")]);
@@ -311,7 +323,10 @@ fn databases_that_are_not_there_are_never_made() {
     assert!(!desk.path("absent.db").exists());
     std::fs::create_dir(desk.path("folder.db")).unwrap();
     refused(&table(&desk, "folder.db", "t"), &["directory"]);
-    desk.file("text.db", "this is a text file, and not a short one: it has more bytes than a header of a database, which are a hundred");
+    desk.file(
+        "text.db",
+        "this is a text file, and not a short one: it has more bytes than a header of a database, which are a hundred",
+    );
     refused(&table(&desk, "text.db", "t"), &["not an SQLite database"]);
     desk.file("empty.db", "");
     refused(&table(&desk, "empty.db", "t"), &["no table or view t", "holds no tables"]);
@@ -324,9 +339,10 @@ fn databases_that_are_not_there_are_never_made() {
 #[test]
 fn names_and_paths() {
     let (desk, postgres) = (Desk::new(), Postgres::new());
-    let create = r#"CREATE TABLE "od""d t.x" ("order" int PRIMARY KEY, "select" text, "\"u\u{dc}nit" text, "a""b" text);
+    let create =
+        r#"CREATE TABLE "od""d t.x" ("order" int PRIMARY KEY, "select" text, "\"u\u{dc}nit" text, "a""b" text);
         INSERT INTO "od""d t.x" VALUES (1, 's', 'u', 'q'), (2, NULL, 'v', '');"#
-        .replace("\\\"u\\u{dc}", "\u{dc}");
+            .replace("\\\"u\\u{dc}", "\u{dc}");
     postgres.sql(&create);
     sqlite(&desk, "my #1 50%.db", &create);
     let source = postgres.table("\"od\"\"d t.x\"");
@@ -375,9 +391,10 @@ fn views_queries_filters_and_other_kinds_of_tables() {
     desk.diff(&[&at("x"), &at("strict"), "--source-query", query, "-k", "id", "-c", "v", "--sink-where", "id > 7"])
         .assert_counts(0, 1, 0);
     desk.diff(&[&at("s"), &at("k"), "--where", "id < random()"]).assert_refused(&["random"]);
-    desk.diff(&[&at("s"), &at("k"), "--where", "nosuch = 1"]).assert_refused(&["source", "nosuch"]);
-    desk.diff(&[&at("s"), &at("k"), "--where", "\"nosuch\" = 1"]).assert_refused(&["source", "nosuch"]);
-    desk.diff(&[&at("s"), &at("k"), "--source-query", "DELETE FROM s", "-k", "id"]).assert_refused(&["source", "query"]);
+    desk.diff(&[&at("s"), &at("k"), "--where", "nosuch = 1"]).assert_refused(&["reading the filter", "nosuch"]);
+    desk.diff(&[&at("s"), &at("k"), "--where", "\"nosuch\" = 1"]).assert_refused(&["reading the filter", "nosuch"]);
+    desk.diff(&[&at("s"), &at("k"), "--source-query", "DELETE FROM s", "-k", "id"])
+        .assert_refused(&["source", "query"]);
     desk.diff(&[&at("s"), &at("k"), "--source-query", "SELECT 1; SELECT 2", "-k", "id"]).assert_refused(&["semicolon"]);
 }
 
@@ -442,7 +459,9 @@ fn databases_of_utf16() {
         outcome.assert_counts(1, 0, 0);
         assert_eq!(outcome.document()["plan"]["order"]["source"], "local", "{}", outcome.stdout);
         connection.execute("INSERT INTO s VALUES ('z', CAST(x'00d8' AS TEXT), 1)", []).unwrap();
-        connection.execute("UPDATE s SET v = CAST(x'd800' AS TEXT) WHERE k = 'z' AND ?1", [encoding == "UTF-16be"]).unwrap();
+        connection
+            .execute("UPDATE s SET v = CAST(x'd800' AS TEXT) WHERE k = 'z' AND ?1", [encoding == "UTF-16be"])
+            .unwrap();
         desk.diff(&[&at, &postgres.table("s")]).assert_refused(&["source", "column v", "key z"]);
     }
 }
@@ -461,7 +480,7 @@ fn floats_are_no_decimals() {
          CREATE TABLE t (id integer primary key, a text, f text, w text); INSERT INTO t VALUES (1, '0.50', '0.1', '3'), (2, '.1', '1e300', '4.0')",
     );
     let (source, sink) = (postgres.table("s"), table(&desk, "t.db", "k"));
-    desk.diff(&[&source, &sink]).assert_refused(&["column a", "numeric(12,2)", "real", "--cast a=number"]);
+    desk.diff(&[&source, &sink]).assert_refused(&["column a", "numeric(12,2)", "REAL", "--cast a=number"]);
     let outcome = desk.diff(&[&source, &sink, "--cast", "a=number"]);
     outcome.assert_counts(0, 0, 1);
     assert_eq!(differences(&desk, &outcome, "SELECT key.id, changed_columns FROM d"), "2 ['a']\n");
@@ -487,7 +506,13 @@ fn casts_of_cells() {
           (2, NULL, NULL, NULL, NULL, 0, '{\"a\": 1.5}', NULL)",
     );
     let (source, sink) = (postgres.table("s"), table(&desk, "t.db", "k"));
-    desk.diff(&[&source, &sink]).assert_refused(&["--cast d=date", "--cast ts=timestamp", "--cast z=timestamptz", "--cast u=uuid", "--cast j=json"]);
+    desk.diff(&[&source, &sink]).assert_refused(&[
+        "--cast d=date",
+        "--cast ts=timestamp",
+        "--cast z=timestamptz",
+        "--cast u=uuid",
+        "--cast j=json",
+    ]);
     let casts = ["d=date", "ts=timestamp", "z=timestamptz", "u=uuid", "j=json"];
     let mut args = vec![source.as_str(), sink.as_str()];
     casts.iter().for_each(|cast| args.extend(["--cast", cast]));
@@ -535,8 +560,13 @@ fn every_family_of_keys_in_ranges() {
         outcome.assert_counts(3, 4, 3);
         let document = outcome.document();
         let apart = !matches!(name, "folded" | "descending" | "decimals as text");
-        assert_eq!(document["plan"]["order"]["source"] == "server_ranges", apart, "{name} {}", document["plan"]["order"]);
-        assert!(document["plan"]["ranges"].as_u64().unwrap_or(8) >= 8, "{name}");
+        assert_eq!(
+            document["plan"]["order"]["source"] == "server-ranges",
+            apart,
+            "{name} {}",
+            document["plan"]["order"]
+        );
+        assert!(document["coverage"]["ranges_total"].as_u64().unwrap() >= 8, "{name}");
         let one = diff(&desk, &[&args[..2], &args[4..], &["--sort", "local", "--ranges", "1"]].concat());
         one.assert_counts(3, 4, 3);
     }
