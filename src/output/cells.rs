@@ -64,7 +64,8 @@ pub(super) fn field(pair: &ColumnPair) -> Field {
 pub(super) enum Held {
     /// The cell holds it exactly.
     Exact,
-    /// The Arrow type cannot hold it: the cell is NULL, and this is its canonical text.
+    /// The Arrow type cannot hold it: the cell is NULL, and this is its canonical text. Or it is a stray value, whose
+    /// text stands in the cell too.
     Beyond(String),
 }
 
@@ -186,6 +187,14 @@ impl Cells {
             self.append_null();
             return Ok(Held::Exact);
         }
+        if matches!(value, Value::Stray(_)) {
+            let text = self.text(value)?;
+            match &mut self.builder {
+                Builder::Text(builder) | Builder::Rendered(builder) => builder.append_value(&text),
+                _ => self.append_null(),
+            }
+            return Ok(Held::Beyond(text));
+        }
         if self.put(value)? {
             return Ok(Held::Exact);
         }
@@ -202,13 +211,6 @@ impl Cells {
 
     /// Appends the value if the column can hold it exactly, and says whether it did.
     fn put(&mut self, value: &Value) -> Result<bool> {
-        if let (Builder::Text(builder), Value::Stray(stray)) = (&mut self.builder, value) {
-            let text = render(&self.canonical, stray);
-            return Ok(put(text, |text| builder.append_value(text)));
-        }
-        if matches!(value, Value::Stray(_)) && !matches!(self.builder, Builder::Rendered(_)) {
-            return Ok(false);
-        }
         if matches!(self.builder, Builder::Rendered(_)) {
             let text = self.text(value)?;
             if let Builder::Rendered(builder) = &mut self.builder {
