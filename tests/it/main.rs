@@ -4,6 +4,7 @@ mod commands;
 mod connect;
 mod files;
 mod folders;
+mod foreign;
 mod frozen;
 mod harness;
 mod keys;
