@@ -24,3 +24,4 @@ mod text;
 mod times;
 mod tls;
 mod types;
+mod whole_floats;
