@@ -26,7 +26,8 @@ for name in ['_SUCCESS', '.a.csv.crc', 'a.csv.crc', 'a.csv.md5']: open('side/' +
     desk.diff(&[&one, &desk.arg("readme/*.csv"), "-k", "id"]).assert_counts(0, 0, 0);
     let side = desk.diff(&[&one, &desk.arg("side"), "-k", "id"]);
     side.assert_counts(0, 0, 0);
-    assert!(side.stdout.contains("4 side files"), "{}", side.stdout);
+    let position = side.document()["positions"]["sink"]["value"].to_string();
+    assert!(position.contains("4 side files"), "{position}");
     desk.diff(&[&one, &desk.arg("side/*"), "-k", "id"]).assert_refused(&["sink", "_SUCCESS"]);
 }
 
