@@ -23,6 +23,7 @@ pub use batch::{EncodedBatch, Record};
 pub use decode::{Fields, decode_field, decode_key, decode_row, fields};
 pub use fold::fold_text;
 pub use layout::RowLayout;
+pub(crate) use temporal::{civil_from_days, date_from_days, days_from_civil};
 pub use text::{parse, render};
 pub use writer::{RowWriter, encode_key, encode_row};
 
