@@ -1,8 +1,7 @@
 //! Arrow columns from canonical values: exact, or a NULL cell whose value is told apart.
 
-use super::calendar::days_from_civil;
 use crate::{
-    encode::{FieldForm, decode_form, render},
+    encode::{FieldForm, days_from_civil, decode_form, render},
     model::{CanonicalType, ColumnPair, DateValue, Decimal, Error, OutputHint, Result, TimestampValue, Value},
 };
 use arrow_array::{
@@ -269,7 +268,9 @@ fn put<T>(value: Option<T>, append: impl FnOnce(T)) -> bool {
 fn date(value: DateValue) -> Option<i32> {
     match value {
         // Readers take the outermost numbers for infinity or for NULL, here and in `scaled`.
-        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?)
+        // Zero and partial dates are no days.
+        DateValue::Day(_, 0, _) | DateValue::Day(_, _, 0) => None,
+        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day))
             .ok()
             .filter(|days| days.unsigned_abs() < i32::MAX.unsigned_abs()),
         DateValue::NegativeInfinity | DateValue::PositiveInfinity => None,

@@ -150,7 +150,10 @@ pub fn read_ranges(folder: &Path, key_types: &[CanonicalType], row: &[ColumnPair
     ] {
         let found = value(key);
         if found != expected {
-            return Err(failed(format!("expected {key} {expected:?}, found {found:?}")));
+            return Err(failed(format!("expected {key} {expected:?}, found {found:?}")).hint(
+                "digests compare over the same ranges, key and columns alone: ask for the columns of that run in their \
+                 order (--column), or leave --ranges-from out",
+            ));
         }
     }
     let mut ranges = Vec::new();
