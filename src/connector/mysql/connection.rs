@@ -47,7 +47,7 @@ const PINNED: &[(&str, &str, &str)] = &[
     ("max_join_size", "18446744073709551615", "18446744073709551615"),
     ("sql_auto_is_null", "0", "OFF"),
     ("div_precision_increment", "4", "4"),
-    ("group_concat_max_len", "4294967295", "4294967295"),
+    ("group_concat_max_len", "1073741824", "1073741824"),
     ("default_week_format", "0", "0"),
     ("lc_time_names", "'en_US'", "en_US"),
     ("system_versioning_asof", "DEFAULT", "DEFAULT"),
