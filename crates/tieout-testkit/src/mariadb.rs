@@ -17,7 +17,7 @@ use crate::Result;
 /// Tries to start: another process may take the free port between the look and the start.
 const START_ATTEMPTS: u32 = 5;
 /// How long a server may take to answer.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// The operating system's user that the server runs as when this process is root's: it refuses to run as root.
 const ACCOUNT: &str = "mysql";
 
