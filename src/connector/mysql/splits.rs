@@ -111,8 +111,7 @@ fn probes(places: &[i128], probed: &[i128], count: usize) -> Vec<i128> {
     let mut next = Vec::new();
     for (low, high) in spans {
         let length = high - low;
-        // In thousandths, so that no product passes 128 bits.
-        let share = length / (total / 1000 + 1) * count / 2000;
+        let share = length.saturating_mul(count) / 2 / total;
         let wanted = (each + share).clamp(1, count);
         next.extend(
             (1..=wanted).map(|step| low + (length / (wanted + 1)) * step + length % (wanted + 1) * step / (wanted + 1)),
