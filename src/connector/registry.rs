@@ -48,6 +48,10 @@ pub fn native_types() -> Vec<NativeTypes> {
     let mut stores = Vec::new();
     #[cfg(feature = "postgres")]
     stores.push(super::postgres::native_types());
+    #[cfg(feature = "mysql")]
+    stores.push(super::mysql::native_types());
+    #[cfg(feature = "sqlite")]
+    stores.push(super::sqlite::native_types());
     #[cfg(feature = "files")]
     stores.extend(super::files::native_types());
     stores

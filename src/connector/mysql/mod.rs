@@ -28,7 +28,7 @@ mod tls;
 mod types;
 
 use super::{Connector, FrozenTable, OrderSupport, Read, RowStream};
-use crate::model::{Error, ErrorKind, Exactness, Position, Projection, Result, SideRequest, TableSchema};
+use crate::model::{Error, ErrorKind, Exactness, NativeTypes, Position, Projection, Result, SideRequest, TableSchema};
 use connection::Session;
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream as streams};
 use locator::{FileText, Settings, World};
@@ -74,6 +74,11 @@ fn settings(locator: &str) -> Result<Settings> {
         Some(FileText { text, mode })
     };
     locator::resolve(locator, &World { env: &env, file: &file })
+}
+
+/// The native types, for the reference page.
+pub(super) fn native_types() -> NativeTypes {
+    NativeTypes { store: "MySQL and MariaDB", types: types::documented() }
 }
 
 impl Connector for MysqlConnector {

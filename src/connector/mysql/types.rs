@@ -155,6 +155,59 @@ pub(super) fn wire(declared: &Declared) -> Wire {
     }
 }
 
+/// The types as the manuals spell them, for the reference page.
+pub(super) fn documented() -> Vec<(String, LogicalType)> {
+    let of = |native: &str| {
+        let data_type = native.split(['(', ' ']).next().unwrap_or_default().to_owned();
+        let is_text = matches!(data_type.as_str(), "char" | "varchar" | "text" | "enum" | "set");
+        wire(&Declared {
+            column_type: native.to_owned(),
+            charset: is_text.then(|| "utf8mb4".to_owned()),
+            digits: native.contains("(6)").then_some(6),
+            json: data_type == "longtext",
+            data_type,
+            ..Declared::default()
+        })
+    };
+    let natives = [
+        "tinyint, tinyint(1)",
+        "tinyint unsigned",
+        "smallint",
+        "smallint unsigned",
+        "mediumint",
+        "int",
+        "int unsigned",
+        "bigint",
+        "bigint unsigned",
+        "year",
+        "decimal",
+        "float",
+        "double",
+        "bit(n)",
+        "char(n)",
+        "varchar(n)",
+        "text",
+        "enum",
+        "set",
+        "json",
+        "binary(n)",
+        "varbinary(n)",
+        "blob",
+        "date",
+        "datetime(6)",
+        "timestamp(6)",
+        "time(6)",
+        "uuid",
+        "inet4",
+        "inet6",
+        "geometry",
+    ];
+    natives
+        .into_iter()
+        .map(|native| (native.to_owned(), of(native.trim_end_matches(", tinyint(1)")).logical()))
+        .collect()
+}
+
 impl Wire {
     /// What the plan pairs.
     pub(super) fn logical(&self) -> LogicalType {
