@@ -136,7 +136,7 @@ fn o14_numeric_keys_beyond_2_to_the_53() {
         "sink",
         "column id",
         "mixed storage classes",
-        "text",
+        "--cast id=number",
     ]);
 }
 
