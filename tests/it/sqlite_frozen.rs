@@ -100,6 +100,52 @@ async fn a_single_large_row_is_a_batch_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_dropped_ends_its_statement_and_no_other() {
+    let desk = Desk::new();
+    let writer = sqlite(&desk, "t.db", FILL);
+    let locator = table(&desk, "t.db", "t");
+    let projection = projection(&locator).await;
+    // Its first row never comes.
+    let request = SideRequest {
+        locator: locator.clone(),
+        query: Some(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+             SELECT i AS id, 'x' AS v FROM n WHERE i < 0 UNION ALL SELECT id, v FROM t"
+                .to_owned(),
+        ),
+        ..SideRequest::default()
+    };
+    let endless = tieout::connector::registry::connector_for(&locator).unwrap().freeze(&request, 2).await.unwrap();
+    let read = Read { range: KeyRange::all(), ascending: false, batch_bytes_max: 4096 };
+    for _ in 0..3 {
+        let mut stream = endless.stream(&projection, &read);
+        let waited = tokio::time::timeout(std::time::Duration::from_millis(50), stream.next()).await;
+        assert!(waited.is_err());
+    }
+    // The thread is free: it answers the next one.
+    let mut stream = endless.stream(&projection, &read);
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(50), stream.next()).await;
+    assert!(waited.is_err());
+    drop(stream);
+    drop(endless);
+    // And the lock of its transaction is gone within the time that a writer waits.
+    writer.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+    writer.execute_batch("BEGIN EXCLUSIVE; ROLLBACK").unwrap();
+
+    let frozen = freeze(&locator).await;
+    let mut kept = frozen.stream(&projection, &read);
+    let mut count = kept.next().await.unwrap().unwrap().rows();
+    for _ in 0..10 {
+        let mut given_up = frozen.stream(&projection, &read);
+        given_up.next().await.unwrap().unwrap();
+    }
+    while let Some(batch) = kept.next().await {
+        count += batch.unwrap().rows();
+    }
+    assert_eq!(count, 5000);
+}
+
+#[tokio::test]
 async fn a_locked_database_is_an_error() {
     let desk = Desk::new();
     let connection = sqlite(&desk, "t.db", FILL);
