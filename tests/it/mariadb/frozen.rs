@@ -163,6 +163,12 @@ fn views_and_queries_are_as_frozen_as_their_tables() {
     for view in ["hidden", "deeper"] {
         desk.diff(&[&maria.table(view), &maria.table(view), "-k", "id"]).assert_refused(&["loose", "MyISAM"]);
     }
+    // A view may read what its user may not see, and so not judge.
+    let user = format!("u_{}", maria.name());
+    maria.sql(&format!("CREATE USER {user}@'%'; GRANT SELECT, SHOW VIEW ON {0}.joined TO {user}@'%'", maria.name()));
+    let locator = maria.table("joined").replace("root@", &format!("{user}@"));
+    desk.diff(&[&locator, &postgres.table("joined"), "-k", "id"]).assert_refused(&["source", "may not see"]);
+    maria.sql(&format!("DROP USER {user}@'%'"));
     let query = "SELECT id, v FROM a WHERE v > 0";
     desk.diff(&[&maria.url(), &postgres.table("nested"), "--source-query", query, "-k", "id"]).assert_counts(0, 0, 0);
     let query = "SELECT a.id FROM a JOIN loose ON loose.id = a.id";
