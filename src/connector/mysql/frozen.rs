@@ -43,13 +43,13 @@ pub(super) async fn obstacle(control: &mut Session, target: &Target) -> Result<O
             }
             let known = known(control).await?;
             match definition(control, database, table).await? {
-                Some(text) => walk(control, &known, &text).await,
+                Some(text) => walk(control, &known, &text, Written::ByServer).await,
                 None => Ok(Some("this user may not see the view's definition (grant SHOW VIEW)".to_owned())),
             }
         }
         Kind::Query(text) => {
             let known = known(control).await?;
-            walk(control, &known, text).await
+            walk(control, &known, text, Written::ByUser).await
         }
     }
 }
@@ -85,25 +85,71 @@ async fn definition(control: &mut Session, database: &str, view: &str) -> Result
     Ok(control.text(DOING, &sql).await?.filter(|text| !text.is_empty()))
 }
 
+/// Who wrote a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    /// The user, who needs rights on all that it names, and so sees it.
+    ByUser,
+    /// The server: the definition of a view, which may read what the user has no right to see. Its tables are all called
+    /// by database and name.
+    ByServer,
+}
+
+/// The tables of a view's definition: pairs of names behind FROM and JOIN.
+fn tables(tokens: &[Token]) -> Vec<(String, String)> {
+    let mut list = Vec::new();
+    for (at, window) in tokens.windows(3).enumerate() {
+        let [Token::Quoted(database), Token::Sign('.'), Token::Quoted(table)] = window else { continue };
+        let before = tokens[..at].iter().rev().find(|token| **token != Token::Sign('('));
+        if let Some(Token::Word(word)) = before
+            && ["from", "join", "straight_join"].iter().any(|known| word.eq_ignore_ascii_case(known))
+        {
+            list.push((database.clone(), table.clone()));
+        }
+    }
+    list
+}
+
+/// The first table of a definition that this user does not see.
+async fn unseen(control: &mut Session, tokens: &[Token]) -> Result<Option<String>> {
+    for (database, table) in tables(tokens) {
+        let sql = format!(
+            "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {}",
+            sql::text(&database),
+            sql::text(&table)
+        );
+        if control.text(DOING, &sql).await?.as_deref() == Some("0") {
+            return Ok(Some(format!("this user may not see {database}.{table}, which is read")));
+        }
+    }
+    Ok(None)
+}
+
 /// Looks for names without snapshots in a text and in the views that it names. A column may be called as such a table
 /// is: then the table counts, though it is not read; the other way round nothing is missed.
-async fn walk(control: &mut Session, known: &[Known], text: &str) -> Result<Option<String>> {
-    let mut texts = vec![text.to_owned()];
+async fn walk(control: &mut Session, known: &[Known], text: &str, written: Written) -> Result<Option<String>> {
+    let mut texts = vec![(text.to_owned(), written)];
     let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
-    while let Some(text) = texts.pop() {
+    while let Some((text, written)) = texts.pop() {
         let Ok(tokens) = sql::tokens(&text) else {
             return Ok(Some("the text of the query or of a view is not understood".to_owned()));
         };
-        let words: BTreeSet<String> = tokens
-            .iter()
-            .filter_map(|token| match token {
-                Token::Word(word) | Token::Quoted(word) => Some(word.to_lowercase()),
-                Token::Text | Token::Sign(_) => None,
-            })
-            .collect();
+        if written == Written::ByServer
+            && let Some(why) = unseen(control, &tokens).await?
+        {
+            return Ok(Some(why));
+        }
+        let name = |token: &Token| match token {
+            Token::Word(word) | Token::Quoted(word) => Some(word.to_lowercase()),
+            Token::Text | Token::Sign(_) => None,
+        };
+        let words: BTreeSet<String> = tokens.iter().filter_map(name).collect();
+        let called: BTreeSet<String> =
+            tokens.windows(2).filter(|pair| pair[1] == Token::Sign('(')).filter_map(|pair| name(&pair[0])).collect();
         for found in known {
             let database = found.database.to_lowercase();
             let named = words.contains(&found.name.to_lowercase())
+                && (found.what != What::Routine || called.contains(&found.name.to_lowercase()))
                 && (!SYSTEM.contains(&database.as_str()) || words.contains(&database));
             if !named || !seen.insert((found.database.clone(), found.name.clone())) {
                 continue;
@@ -125,7 +171,7 @@ async fn walk(control: &mut Session, known: &[Known], text: &str) -> Result<Opti
                     return Ok(Some("too many views stand in views".to_owned()));
                 }
                 What::View => match definition(control, &found.database, &found.name).await? {
-                    Some(definition) => texts.push(definition),
+                    Some(definition) => texts.push((definition, Written::ByServer)),
                     None => {
                         return Ok(Some(format!(
                             "this user may not see the definition of {}.{} (grant SHOW VIEW)",
@@ -137,4 +183,18 @@ async fn walk(control: &mut Session, known: &[Known], text: &str) -> Result<Opti
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_a_definition() {
+        let text = "select `y`.`a`.`id` AS `id`,`q`.`w` AS `w` from ((`y`.`a` left join `z`.`b` `q` on(`y`.`a`.`id` = \
+                    `q`.`id`)) join (select `y`.`c`.`id` AS `id` from `y`.`c`) `d`)";
+        let found = tables(&sql::tokens(text).unwrap_or_default());
+        let found: Vec<String> = found.iter().map(|(database, table)| format!("{database}.{table}")).collect();
+        assert_eq!(found, ["y.a", "z.b", "y.c"]);
+    }
 }

@@ -172,9 +172,10 @@ pub(super) async fn freeze(
     let wanted = workers.max(1).saturating_add(SPARE_CONNECTIONS);
     // Commits of InnoDB pass this lock, so that with it nothing happens between the snapshots.
     let mut locker = if settings.lock { Some(lock(settings).await?) } else { None };
+    let unlogged = if server.mariadb { unlogged(&mut control).await? } else { None };
     let mut single = match (&locker, server.mariadb) {
         (Some(_), _) => None,
-        (None, true) => unlogged(&mut control).await?,
+        (None, true) => unlogged.clone(),
         (None, false) => Some("MySQL does not tell whether two snapshots are the same".to_owned()),
     }
     .map(|why| format!("{why}; `?lock=yes` in the locator lets readers share a position under a brief read lock"));
@@ -210,7 +211,7 @@ pub(super) async fn freeze(
     let position = match (&agreed, server.mariadb) {
         (_, true) => {
             let found = binlog_position(&mut readers[0]).await?;
-            mariadb_position(found, settings.lock, readers.len())
+            mariadb_position(found, unlogged.as_deref(), settings.lock, readers.len())
         }
         (_, false) => mysql_position(gtid_before, gtid_executed(&mut control).await?, settings.lock, readers.len()),
     };
@@ -236,13 +237,14 @@ async fn take_snapshots(readers: &mut [Session]) -> Result<Option<String>> {
     Ok(first.filter(|first| found.iter().all(|other| other.as_ref() == Some(first))))
 }
 
-fn mariadb_position(found: Option<String>, locked: bool, readers: usize) -> Position {
+fn mariadb_position(found: Option<String>, unlogged: Option<&str>, locked: bool, readers: usize) -> Position {
     let how = if locked { ", taken under FLUSH TABLES WITH READ LOCK" } else { "" };
-    let (value, exactness) = match found {
-        Some(value) => (value, Exactness::Exact),
-        None => ("unknown".to_owned(), Exactness::Unknown),
+    let (value, exactness, by) = match (found, unlogged) {
+        (Some(value), None) => (value, Exactness::Exact, "Binlog_snapshot_file and _position"),
+        (_, Some(why)) => ("unknown".to_owned(), Exactness::Unknown, why),
+        (None, None) => ("unknown".to_owned(), Exactness::Unknown, "the snapshot has no place in the binary log"),
     };
-    let obtained = format!("consistent snapshots of {readers} connections{how}; Binlog_snapshot_file and _position");
+    let obtained = format!("consistent snapshots of {readers} connections{how}; {by}");
     Position { kind: "mysql-binlog".to_owned(), value, exactness, obtained }
 }
 

@@ -8,6 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
+use tieout_testkit::mariadb::client;
 
 fn start(desk: &Desk, args: &[&str]) -> Child {
     program()
@@ -84,6 +85,30 @@ fn an_interrupt_ends_the_run_and_its_queries() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (130, ""), "{}", outcome.stderr);
         assert!(!outcome.stderr.contains("internal"), "{}", outcome.stderr);
     }
+}
+
+#[test]
+fn an_interrupt_while_freezing_ends_the_run() {
+    let maria = Maria::new();
+    let (source, sink) = large(&maria);
+    let mut locker = client(&maria.url())
+        .unwrap()
+        .args(["-e", "LOCK TABLES s WRITE; SELECT SLEEP(60)"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    await_count(&maria, ASLEEP, SOON, |count| count == 1);
+    let desk = Desk::new();
+    let child = start(&desk, &[&source, &sink]);
+    let waits = CONNECTED.to_owned() + " AND STATE LIKE 'Waiting for table metadata lock'";
+    await_count(&maria, &waits, SOON, |count| count == 1);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let outcome = end(child);
+    await_count(&maria, &waits, AT_ONCE, |count| count == 0);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (130, ""), "{}", outcome.stderr);
+    assert!(!desk.path("runs").exists());
+    locker.kill().unwrap();
+    locker.wait().unwrap();
 }
 
 #[test]
