@@ -1,0 +1,1 @@
+SELECT CONVERT(varbinary(max), t.[s]) FROM [dbo].[orders] AS t

@@ -1,0 +1,1 @@
+SELECT t.[id] FROM [dbo].[orders] AS t
