@@ -43,14 +43,18 @@ impl Connection {
         let config = settings.driver_config()?;
         // A token is the login itself: whoever sees it has it.
         if matches!(settings.login, Login::Token(_)) && matches!(settings.encrypt, Encrypt::No | Encrypt::Login) {
-            return Err(Error::new(ErrorKind::Config, format!("{doing}: a token is sent over encrypted connections only"))
-                .hint("use encrypt=yes or encrypt=strict"));
+            return Err(Error::new(
+                ErrorKind::Config,
+                format!("{doing}: a token is sent over encrypted connections only"),
+            )
+            .hint("use encrypt=yes or encrypt=strict"));
         }
         let work = async {
             let socket = if settings.instance.is_some() && settings.port.is_none() {
                 TcpStream::connect_named(&config).await.map_err(|error| {
-                    failure(&doing, &error)
-                        .hint("check host and instance, and that the SQL Server Browser service answers on UDP port 1434")
+                    failure(&doing, &error).hint(
+                        "check host and instance, and that the SQL Server Browser service answers on UDP port 1434",
+                    )
                 })?
             } else {
                 TcpStream::connect((settings.host.as_str(), settings.port_or_default()))
@@ -155,7 +159,10 @@ fn prepare(socket: &TcpStream) -> io::Result<()> {
 }
 
 fn odd(place: usize) -> Error {
-    Error::new(ErrorKind::Read, format!("reading the catalogue: column {} of its answer has an unexpected type", place + 1))
+    Error::new(
+        ErrorKind::Read,
+        format!("reading the catalogue: column {} of its answer has an unexpected type", place + 1),
+    )
 }
 
 /// A text of a small query.

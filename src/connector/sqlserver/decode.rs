@@ -72,7 +72,11 @@ fn nanos(time: Time) -> Result<i64> {
 fn clock(time: Time) -> Result<i64> {
     // Of a day with a date it would be the next day, if it meant anything: no server should send it.
     let nanos = nanos(time)?;
-    if nanos < DAY_NANOS { Ok(nanos) } else { Err(wrong("a timestamp has the time 24:00:00, which is no value of its type")) }
+    if nanos < DAY_NANOS {
+        Ok(nanos)
+    } else {
+        Err(wrong("a timestamp has the time 24:00:00, which is no value of its type"))
+    }
 }
 
 /// A moment from days since 1970-01-01 and nanoseconds of the day.

@@ -12,18 +12,21 @@ pub(super) fn failure(doing: &str, error: &Driver) -> Error {
         Driver::Server(token) => server(doing, token),
         // The text of a column cannot be decoded: nothing more can be read from this connection.
         Driver::Utf16 | Driver::Utf8 | Driver::Encoding(_) => undecodable(doing),
-        Driver::Io { kind, message } => Error::new(ErrorKind::Connect, format!("{doing}: the connection broke: {message} ({kind:?})")),
+        Driver::Io { kind, message } => {
+            Error::new(ErrorKind::Connect, format!("{doing}: the connection broke: {message} ({kind:?})"))
+        }
         Driver::Tls(message) => Error::new(ErrorKind::Connect, format!("{doing}: TLS failed: {message}")).hint(
             "name the authority that signed the server's certificate with ca-file=FILE, and the host as the \
              certificate has it with host-name-in-certificate; trust-server-certificate=yes checks nothing",
         ),
-        Driver::Routing { host, port } => Error::new(
-            ErrorKind::Connect,
-            format!("{doing}: the server sends clients on to {host}:{port}"),
-        )
-        .hint("name that host and port in the locator"),
+        Driver::Routing { host, port } => {
+            Error::new(ErrorKind::Connect, format!("{doing}: the server sends clients on to {host}:{port}"))
+                .hint("name that host and port in the locator")
+        }
         // Texts of the driver about what it received name types and lengths only.
-        Driver::Protocol(message) => Error::new(ErrorKind::Read, format!("{doing}: the server's answer is malformed: {message}")),
+        Driver::Protocol(message) => {
+            Error::new(ErrorKind::Read, format!("{doing}: the server's answer is malformed: {message}"))
+        }
         other => Error::new(ErrorKind::Read, format!("{doing}: {}", word(other))),
     }
 }
@@ -48,7 +51,8 @@ fn undecodable(doing: &str) -> Error {
 /// Whether the server's error says that a catalogue table, a column or a function is missing.
 pub(super) fn is_missing(error: &Driver) -> bool {
     let Driver::Server(token) = error else { return false };
-    matches!(token.code(), 195 | 207 | 208 | 4121 | OTHER_SERVER) || token.class() == 16 && says_missing(token.message())
+    matches!(token.code(), 195 | 207 | 208 | 4121 | OTHER_SERVER)
+        || token.class() == 16 && says_missing(token.message())
 }
 
 fn says_missing(message: &str) -> bool {
@@ -97,7 +101,9 @@ fn classify(token: &TokenError) -> (ErrorKind, Option<&'static str>) {
         18_456 | 18_452 | 18_470 => (ErrorKind::Config, Some("check user, password and the kind of authentication")),
         4_060 | 911 => (ErrorKind::Config, Some("name an existing database that this login may open")),
         229 | 230 | 916 | 300 | 297 => (ErrorKind::Permission, Some("grant SELECT on the table to this login")),
-        208 | 207 | 4_121 | 195 | 209 => (ErrorKind::Schema, Some("check the table, the filter and the query of this side")),
+        208 | 207 | 4_121 | 195 | 209 => {
+            (ErrorKind::Schema, Some("check the table, the filter and the query of this side"))
+        }
         102 | 105 | 156 => (ErrorKind::Config, Some("check the filter and the query of this side")),
         3_952 => (
             ErrorKind::Unsupported,
@@ -113,9 +119,13 @@ fn classify(token: &TokenError) -> (ErrorKind, Option<&'static str>) {
                  while it was read: run the comparison again, or compare a database snapshot",
             ),
         ),
-        1_205 => (ErrorKind::Read, Some("the server chose this read as the victim of a deadlock: run the comparison again")),
+        1_205 => {
+            (ErrorKind::Read, Some("the server chose this read as the victim of a deadlock: run the comparison again"))
+        }
         1_222 => (ErrorKind::Read, Some("another transaction holds a lock on the table; try again when it is done")),
-        601 => (ErrorKind::Read, Some("rows moved while they were read without a frozen state: use isolation=snapshot")),
+        601 => {
+            (ErrorKind::Read, Some("rows moved while they were read without a frozen state: use isolation=snapshot"))
+        }
         40_197 | 40_501 | 40_613 | 49_918..=49_920 | 10_928 | 10_929 => {
             (ErrorKind::Connect, Some("the service is busy or moves the database; try again, with fewer workers (-j)"))
         }

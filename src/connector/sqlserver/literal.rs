@@ -130,7 +130,11 @@ fn day(year: i32, month: u8, day: u8) -> (i32, u8, u8, bool) {
         (0, _) => (year, 1, 1, false),
         (_, 0) => (year, month, 1, false),
         _ if day > time::days_of_month(year, month) => {
-            if month >= 12 { (year.saturating_add(1), 1, 1, false) } else { (year, month + 1, 1, false) }
+            if month >= 12 {
+                (year.saturating_add(1), 1, 1, false)
+            } else {
+                (year, month + 1, 1, false)
+            }
         }
         _ => (year, month, day, true),
     }

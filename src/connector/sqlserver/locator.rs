@@ -137,8 +137,9 @@ fn integrated() -> Result<AuthMethod> {
 
 #[cfg(not(all(unix, feature = "sqlserver-integrated")))]
 fn integrated() -> Result<AuthMethod> {
-    Err(Error::new(ErrorKind::Unsupported, "connecting: this build has no integrated authentication")
-        .hint("build with the feature `sqlserver-integrated`, which needs the GSSAPI library, or use a login or a token"))
+    Err(Error::new(ErrorKind::Unsupported, "connecting: this build has no integrated authentication").hint(
+        "build with the feature `sqlserver-integrated`, which needs the GSSAPI library, or use a login or a token",
+    ))
 }
 
 fn bad(message: impl Into<String>) -> Error {

@@ -111,10 +111,7 @@ struct SqlServerTable {
 impl SqlServerTable {
     /// How the columns of a projection are read.
     fn fields(&self, projection: &Projection) -> Result<Arc<[Field]>> {
-        projection
-            .columns()
-            .map(|projected| Ok(Field::new(&self.relation.facts(projected)?.wire, projected)))
-            .collect()
+        projection.columns().map(|projected| Ok(Field::new(&self.relation.facts(projected)?.wire, projected))).collect()
     }
 
     fn sql(&self, projection: &Projection, read: &Read) -> Result<String> {

@@ -144,11 +144,7 @@ pub(super) fn clause(relation: &Relation, projection: &Projection) -> Result<Str
 }
 
 /// What order the server can give. `one_reader` says why one connection alone can read, if so.
-pub(super) fn support(
-    relation: &Relation,
-    projection: &Projection,
-    one_reader: Option<&str>,
-) -> Result<OrderSupport> {
+pub(super) fn support(relation: &Relation, projection: &Projection, one_reader: Option<&str>) -> Result<OrderSupport> {
     let local = |reason: String| OrderSupport { best: ReadOrder::Local, can_order: false, reason };
     if projection.key.is_empty() {
         return Ok(local("there is no key".to_owned()));

@@ -272,7 +272,10 @@ pub(super) async fn freeze(
                     readers.len()
                 );
                 let pool = Pool::new(settings, Mode::Transactions, readers, wanted);
-                return Ok((pool, position("mssql-change-version", before.0.to_string(), Exactness::Bracketed, obtained)));
+                return Ok((
+                    pool,
+                    position("mssql-change-version", before.0.to_string(), Exactness::Bracketed, obtained),
+                ));
             }
         }
     }

@@ -96,9 +96,8 @@ impl Relation {
         let mut items = Vec::new();
         for projected in projection.columns() {
             let wire = &self.facts(projected)?.wire;
-            let refused = |reason: String| {
-                Err(Error::new(ErrorKind::Unsupported, reason).in_column(projected.name.as_str()))
-            };
+            let refused =
+                |reason: String| Err(Error::new(ErrorKind::Unsupported, reason).in_column(projected.name.as_str()));
             if let Wire::Unsupported(reason) = wire {
                 return refused(format!("reading the column: {reason}"));
             }
@@ -111,7 +110,9 @@ impl Relation {
                 && characters.national
                 && !self.abilities.utf16_bytes
             {
-                return refused("reading stored bytes: this server does not give nvarchar as its UTF-16 bytes".to_owned());
+                return refused(
+                    "reading stored bytes: this server does not give nvarchar as its UTF-16 bytes".to_owned(),
+                );
             }
             // text and ntext convert to bytes by way of their modern forms alone.
             items.push(format!("CONVERT(varbinary(max), {})", wire.selected(&column)));

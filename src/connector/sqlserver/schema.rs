@@ -64,8 +64,11 @@ pub(super) async fn find(control: &mut Connection, settings: &Settings, database
     let rows = control.rows(DOING, &sql::synonym(object_id)).await?;
     let base = rows.first().map(|row| some_text(row, 0)).transpose()?.unwrap_or_default();
     let elsewhere = |what: &str| {
-        Error::new(ErrorKind::Unsupported, format!("{DOING}: the synonym {display} stands for a table of another {what}"))
-            .hint("name that server, database and table in the locator")
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("{DOING}: the synonym {display} stands for a table of another {what}"),
+        )
+        .hint("name that server, database and table in the locator")
     };
     let mut parts = name::parts(&base).unwrap_or_default();
     if parts.len() > 3 && !parts[0].is_empty() {
@@ -83,7 +86,10 @@ pub(super) async fn find(control: &mut Connection, settings: &Settings, database
     let table = parts.pop().unwrap_or_default();
     let base = TableName { schema: parts.pop().filter(|schema| !schema.is_empty()), table };
     let Some((object_id, schema, table, kind)) = object(control, &base.quoted()).await? else {
-        return Err(Error::new(ErrorKind::Schema, format!("{DOING}: what the synonym {display} stands for does not exist")));
+        return Err(Error::new(
+            ErrorKind::Schema,
+            format!("{DOING}: what the synonym {display} stands for does not exist"),
+        ));
     };
     target(object_id, &schema, &table, &kind, display)
 }
@@ -119,8 +125,7 @@ async fn not_found(control: &mut Connection, name: &TableName) -> Result<Error> 
     near.sort();
     let near: Vec<String> = near.into_iter().take(NEAR_NAMES).map(|entry| entry.4).collect();
     let schema = name.schema.as_ref().map(|schema| format!("{schema}.")).unwrap_or_default();
-    let error =
-        Error::new(ErrorKind::Schema, format!("looking for the table: {schema}{} does not exist", name.table));
+    let error = Error::new(ErrorKind::Schema, format!("looking for the table: {schema}{} does not exist", name.table));
     Ok(if near.is_empty() {
         error.hint("this login sees no table at all in this database")
     } else {

@@ -239,4 +239,4 @@ fn comment_end(bytes: &[u8], at: usize) -> Option<usize> {
 
 #[cfg(test)]
 #[path = "sql_tests.rs"]
-mod tests;
+pub(super) mod tests;

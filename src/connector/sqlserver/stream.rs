@@ -46,7 +46,10 @@ impl RowBatch {
         }
         // Where no column is wanted, each row has one that counts.
         if self.cells.len() - cells != self.fields.len().max(1) {
-            return Err(Error::new(ErrorKind::Read, "reading rows: a row has another number of columns than was asked for"));
+            return Err(Error::new(
+                ErrorKind::Read,
+                "reading rows: a row has another number of columns than was asked for",
+            ));
         }
         if self.bytes - bytes > ROW_BYTES_MAX {
             return Err(Error::new(

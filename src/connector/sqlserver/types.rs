@@ -145,9 +145,8 @@ impl Wire {
 
     /// The type of a query's column, as far as the result tells.
     pub(super) fn of_result(column: ColumnType) -> Self {
-        let text = |national, fixed, large_object| {
-            Self::Text(Characters { national, fixed, large_object, units: None })
-        };
+        let text =
+            |national, fixed, large_object| Self::Text(Characters { national, fixed, large_object, units: None });
         match column {
             ColumnType::Bit | ColumnType::Bitn => Self::Bit,
             ColumnType::Int1 => Self::Integer(8, false),

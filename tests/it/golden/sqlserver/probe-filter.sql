@@ -1,2 +1,2 @@
-SELECT TOP (0) * FROM [dbo].[orders] AS t WHERE (amount > 5
+SELECT TOP (0) 1 FROM [dbo].[orders] AS t WHERE (amount > 5
 )

@@ -1,1 +1,1 @@
-SELECT t.[id], t.[id] FROM [dbo].[orders] AS t WHERE t.[id] >= 10 AND (t.[id] < 20 OR t.[id] IS NULL) ORDER BY t.[id]
+SELECT t.[a] FROM [dbo].[orders] AS t WHERE (t.[a] < 20 OR t.[a] IS NULL) ORDER BY t.[a]

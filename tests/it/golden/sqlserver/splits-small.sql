@@ -1,1 +1,2 @@
-SELECT t.[id] FROM [dbo].[orders] AS t
+SELECT TOP (400000) t.[id] FROM [dbo].[orders] AS t WHERE (amount > 5
+)

@@ -1,1 +1,0 @@
-SELECT CONVERT(varbinary(max), t.[s]) FROM [dbo].[orders] AS t
