@@ -5,6 +5,7 @@ pub mod oracle;
 pub mod postgres;
 pub mod random;
 pub mod table;
+pub mod tds;
 pub mod write;
 
 /// What can go wrong here only matters as text in the failure of a test.
