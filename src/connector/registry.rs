@@ -48,6 +48,8 @@ pub fn native_types() -> Vec<NativeTypes> {
     let mut stores = Vec::new();
     #[cfg(feature = "postgres")]
     stores.push(super::postgres::native_types());
+    #[cfg(feature = "sqlserver")]
+    stores.push(super::sqlserver::native_types());
     #[cfg(feature = "files")]
     stores.extend(super::files::native_types());
     stores

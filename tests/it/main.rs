@@ -19,6 +19,8 @@ mod relations;
 mod running;
 mod schema;
 mod services;
+mod sqlserver;
+mod sqlserver_sql;
 mod stopping;
 mod text;
 mod times;

@@ -13,9 +13,11 @@ use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
 /// Idle time after which the system asks whether the server still is there.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_IDLE: Duration = Duration::from_mins(1);
 /// Time between its questions.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// Times that a login may be sent elsewhere.
+const ROUTES_MAX: usize = 3;
 /// How long a query that is given up may take to end on the server.
 const CANCEL_MAX: Duration = Duration::from_secs(2);
 /// Most bytes of a small query's result: the catalogue of a table of 30,000 columns and more.
@@ -40,7 +42,6 @@ impl Connection {
     /// Connects, logs in and pins the session.
     pub(super) async fn open(settings: &Arc<Settings>) -> Result<(Self, Server)> {
         let doing = format!("connecting to {settings}");
-        let config = settings.driver_config()?;
         // A token is the login itself: whoever sees it has it.
         if matches!(settings.login, Login::Token(_)) && matches!(settings.encrypt, Encrypt::No | Encrypt::Login) {
             return Err(Error::new(
@@ -49,24 +50,8 @@ impl Connection {
             )
             .hint("use encrypt=yes or encrypt=strict"));
         }
-        let work = async {
-            let socket = if settings.instance.is_some() && settings.port.is_none() {
-                TcpStream::connect_named(&config).await.map_err(|error| {
-                    failure(&doing, &error).hint(
-                        "check host and instance, and that the SQL Server Browser service answers on UDP port 1434",
-                    )
-                })?
-            } else {
-                TcpStream::connect((settings.host.as_str(), settings.port_or_default()))
-                    .await
-                    .map_err(|error| unreachable(&doing, &error))?
-            };
-            prepare(&socket).map_err(|error| unreachable(&doing, &error))?;
-            // The driver's state of the handshake is large.
-            Box::pin(Client::connect(config, socket.compat_write())).await.map_err(|error| failure(&doing, &error))
-        };
         let limit = settings.connect_timeout;
-        let client = tokio::time::timeout(limit, work).await.map_err(|_| {
+        let client = tokio::time::timeout(limit, log_in(settings, &doing)).await.map_err(|_| {
             Error::new(ErrorKind::Connect, format!("{doing}: no answer within {} s", limit.as_secs()))
                 .hint("check host and port, or raise connect-timeout")
         })??;
@@ -84,10 +69,7 @@ impl Connection {
         let version = version.first().map(|row| text(row, 0)).transpose()?.flatten().unwrap_or_default();
         let genuine = version.starts_with("Microsoft SQL") || version.starts_with("Microsoft Azure SQL");
         let server = Server { genuine };
-        let error = match all {
-            Ok(_) => return Ok(server),
-            Err(error) => error,
-        };
+        let Err(error) = all else { return Ok(server) };
         if genuine || !is_refusal(&error) {
             return Err(failure(DOING, &error));
         }
@@ -139,12 +121,44 @@ impl Connection {
 
     /// Stops what the server is doing for this connection, and closes it.
     pub(super) async fn cancel(mut self) {
-        match tokio::time::timeout(CANCEL_MAX, self.client.cancel_query()).await {
-            Ok(Ok(())) => {}
+        let cancelled = tokio::time::timeout(CANCEL_MAX, self.client.cancel_query()).await;
+        if !matches!(cancelled, Ok(Ok(()))) {
             // The server ends the query when it finds the connection closed.
-            Ok(Err(_)) | Err(_) => tracing::debug!("a query was not cancelled; its connection is closed"),
+            tracing::debug!("a query was not cancelled; its connection is closed");
         }
     }
+}
+
+/// Connects and logs in, and follows the server where it sends its clients elsewhere.
+async fn log_in(settings: &Settings, doing: &str) -> Result<Client<Compat<TcpStream>>> {
+    let mut settings = settings.clone();
+    for _ in 0..ROUTES_MAX {
+        let config = settings.driver_config()?;
+        let socket = if settings.instance.is_some() && settings.port.is_none() {
+            TcpStream::connect_named(&config).await.map_err(|error| {
+                failure(doing, &error)
+                    .hint("check host and instance, and that the SQL Server Browser service answers on UDP port 1434")
+            })?
+        } else {
+            TcpStream::connect((settings.host.as_str(), settings.port_or_default()))
+                .await
+                .map_err(|error| unreachable(doing, &error))?
+        };
+        prepare(&socket).map_err(|error| unreachable(doing, &error))?;
+        // The driver's state of the handshake is large.
+        match Box::pin(Client::connect(config, socket.compat_write())).await {
+            Ok(client) => return Ok(client),
+            // Azure SQL and listeners with a routing list name the replica to read from.
+            Err(Driver::Routing { host, port }) => {
+                settings.host = host;
+                settings.port = Some(port);
+                settings.instance = None;
+            }
+            Err(error) => return Err(failure(doing, &error)),
+        }
+    }
+    Err(Error::new(ErrorKind::Connect, format!("{doing}: the server sends clients on and on"))
+        .hint("name the host that holds the database in the locator"))
 }
 
 fn unreachable(doing: &str, error: &io::Error) -> Error {
@@ -168,7 +182,7 @@ fn odd(place: usize) -> Error {
 /// A text of a small query.
 pub(super) fn text(row: &Cells, place: usize) -> Result<Option<String>> {
     match row.get(place) {
-        Some(ColumnData::String(value)) => Ok(value.as_ref().map(|value| value.to_string())),
+        Some(ColumnData::String(value)) => Ok(value.as_ref().map(ToString::to_string)),
         _ => Err(odd(place)),
     }
 }

@@ -1,6 +1,7 @@
 //! Values of the driver as calls of the writer: exact integers, never its own texts or its calendar types.
 
 use super::{
+    literal::hex,
     relation::stored_bytes,
     time::{self, DAY_NANOS, DAY_SECONDS},
     types::Wire,
@@ -9,7 +10,10 @@ use crate::{
     encode::RowWriter,
     model::{Error, ErrorKind, Projected, Result, TimestampValue},
 };
-use tiberius::{ColumnData, time::Time};
+use tiberius::{
+    ColumnData,
+    time::{DateTime, DateTime2, SmallDateTime, Time},
+};
 
 /// Offsets of `datetimeoffset` are at most 14 hours.
 const OFFSET_MINUTES_MAX: i16 = 14 * 60;
@@ -94,14 +98,33 @@ fn from_year_one(days: u32) -> Result<i64> {
     Ok(i64::from(days) + time::YEAR_ONE)
 }
 
+/// A `datetime`, as it is shown.
+fn shown(value: DateTime) -> Result<TimestampValue> {
+    if value.seconds_fragments() >= time::DAY_TICKS {
+        return Err(wrong("a datetime is later than the end of its day"));
+    }
+    moment(i64::from(value.days()) + time::YEAR_1900, time::shown(value.seconds_fragments()))
+}
+
+/// A `smalldatetime`.
+fn whole_minutes(value: SmallDateTime) -> Result<TimestampValue> {
+    let minutes = i64::from(value.seconds_fragments());
+    if minutes >= DAY_SECONDS / 60 {
+        return Err(wrong("a smalldatetime is later than the end of its day"));
+    }
+    moment(i64::from(value.days()) + time::YEAR_1900, minutes * time::MINUTE_NANOS)
+}
+
+/// A `datetime2`.
+fn precise(value: DateTime2) -> Result<TimestampValue> {
+    moment(from_year_one(value.date().days())?, clock(value.time())?)
+}
+
 /// Writes one value.
 pub(super) fn put(writer: &mut RowWriter<'_>, field: &Field, value: &ColumnData<'static>) -> Result<()> {
     if field.reading == Reading::BytesAsText {
         return match value {
-            ColumnData::Binary(Some(bytes)) => {
-                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                writer.put_text(&format!("\\x{digits}"))
-            }
+            ColumnData::Binary(Some(bytes)) => writer.put_text(&format!("\\x{}", hex(bytes))),
             ColumnData::Binary(None) => writer.put_null(),
             _ => Err(wrong("expected bytes")),
         };
@@ -124,33 +147,16 @@ pub(super) fn put(writer: &mut RowWriter<'_>, field: &Field, value: &ColumnData<
         ColumnData::Date(Some(date)) => writer.put_days(from_year_one(date.days())?),
         // 24:00:00 is no time of SQL Server, but another server rounds up to it: a value of its own, never midnight.
         ColumnData::Time(Some(time)) => writer.put_time(nanos(*time)?),
-        ColumnData::DateTime(Some(value)) => {
-            if value.seconds_fragments() >= time::DAY_TICKS {
-                return Err(wrong("a datetime is later than the end of its day"));
-            }
-            let days = i64::from(value.days()) + time::YEAR_1900;
-            writer.put_timestamp(moment(days, time::shown(value.seconds_fragments()))?)
-        }
-        ColumnData::SmallDateTime(Some(value)) => {
-            let minutes = i64::from(value.seconds_fragments());
-            if minutes >= DAY_SECONDS / 60 {
-                return Err(wrong("a smalldatetime is later than the end of its day"));
-            }
-            let days = i64::from(value.days()) + time::YEAR_1900;
-            writer.put_timestamp(moment(days, minutes * time::MINUTE_NANOS)?)
-        }
-        ColumnData::DateTime2(Some(value)) => {
-            writer.put_timestamp(moment(from_year_one(value.date().days())?, clock(value.time())?)?)
-        }
+        ColumnData::DateTime(Some(value)) => writer.put_timestamp(shown(*value)?),
+        ColumnData::SmallDateTime(Some(value)) => writer.put_timestamp(whole_minutes(*value)?),
+        ColumnData::DateTime2(Some(value)) => writer.put_timestamp(precise(*value)?),
         ColumnData::DateTimeOffset(Some(value)) => {
             let minutes = value.offset();
             if !(-OFFSET_MINUTES_MAX..=OFFSET_MINUTES_MAX).contains(&minutes) {
                 return Err(wrong("an offset is larger than 14 hours"));
             }
             // Date and time on the wire are those of UTC.
-            let inner = value.datetime2();
-            let utc = moment(from_year_one(inner.date().days())?, clock(inner.time())?)?;
-            writer.put_offset_instant(utc, i32::from(minutes) * 60)
+            writer.put_offset_instant(precise(value.datetime2())?, i32::from(minutes) * 60)
         }
         ColumnData::U8(None)
         | ColumnData::I16(None)

@@ -7,7 +7,7 @@ use crate::{
     encode::{EncodedBatch, RowLayout, decode_row, encode_row, parse},
     model::{CanonicalType, Conversion, FieldTarget, Projection, Side, TextFold, Value},
 };
-use tiberius::time::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime};
+use tiberius::time::{Date, DateTimeOffset};
 use tiberius::{Uuid, numeric::Numeric};
 
 fn projected(canonical: CanonicalType, conversion: Conversion) -> Projected {

@@ -99,9 +99,9 @@ fn number_part(wire: &Wire, number: &Decimal) -> Result<Part> {
         Wire::Bit => bit(units),
         Wire::Integer(..) if i32::try_from(units).is_ok() => units.to_string(),
         Wire::Integer(..) => format!("CONVERT(bigint, {units})"),
-        Wire::Money(wide) => format!(
+        Wire::Money(large) => format!(
             "CONVERT({}, CONVERT(decimal(19,4), '{}'))",
-            if *wide { "money" } else { "smallmoney" },
+            if *large { "money" } else { "smallmoney" },
             fixed(units, 4)
         ),
         Wire::Decimal(Some((precision, scale))) => {
@@ -238,10 +238,7 @@ fn timestamp_part(wire: &Wire, moment: TimestampValue) -> Part {
 /// Bytes beside a column whose values all have `length` bytes. A shorter bound is its prefix with zeros, or lies just
 /// below; a longer one lies between its prefix and the value after that.
 fn binary_part(length: usize, bytes: &[u8]) -> Part {
-    let hex = |bytes: &[u8]| {
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("0x{digits}")
-    };
+    let hex = |bytes: &[u8]| format!("0x{}", hex(bytes));
     let mut value = bytes.to_vec();
     if bytes.len() <= length {
         value.resize(length, 0);
@@ -258,16 +255,20 @@ fn binary_part(length: usize, bytes: &[u8]) -> Part {
     Part::Highest
 }
 
-/// The usual spelling of a uuid.
-pub(super) fn uuid_text(bytes: [u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (index, byte) in bytes.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
+/// Two digits for each byte.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
         }
-        text.push_str(&format!("{byte:02x}"));
     }
     text
+}
+
+/// The usual spelling of a uuid.
+fn uuid_text(bytes: [u8; 16]) -> String {
+    [&bytes[..4], &bytes[4..6], &bytes[6..8], &bytes[8..10], &bytes[10..]].map(hex).join("-")
 }
 
 /// Text as a literal. A zero character is spelt as a function; a backslash at the end of a line would continue it.

@@ -18,7 +18,7 @@ mod time;
 mod types;
 
 use super::{Connector, FrozenTable, OrderSupport, Read, RowStream};
-use crate::model::{Error, Position, Projection, Result, SideRequest, TableSchema};
+use crate::model::{Error, NativeTypes, Position, Projection, Result, SideRequest, TableSchema};
 use connection::Connection;
 use decode::Field;
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream as streams};
@@ -95,6 +95,11 @@ impl Connector for SqlServerConnector {
         }
         .boxed()
     }
+}
+
+/// The native types, as the manual spells them.
+pub(super) fn native_types() -> NativeTypes {
+    NativeTypes { store: "SQL Server", types: types::documented() }
 }
 
 /// Waits until the queries that were given up have been cancelled on their servers, for a few seconds at most.

@@ -39,18 +39,15 @@ pub(super) fn parts(text: &str) -> Option<Vec<String>> {
             Some('[') => Some(']'),
             _ => None,
         };
-        let name = match close {
-            Some(close) => {
-                let (name, after) = quoted(&rest[1..], close)?;
-                rest = after;
-                name
-            }
-            None => {
-                let end = rest.find('.').unwrap_or(rest.len());
-                let name = rest[..end].to_owned();
-                rest = &rest[end..];
-                name
-            }
+        let name = if let Some(close) = close {
+            let (name, after) = quoted(&rest[1..], close)?;
+            rest = after;
+            name
+        } else {
+            let end = rest.find('.').unwrap_or(rest.len());
+            let name = rest[..end].to_owned();
+            rest = &rest[end..];
+            name
         };
         parts.push(name);
         match rest.strip_prefix('.') {

@@ -166,9 +166,8 @@ impl Wire {
             ColumnType::Datetime2 => Self::DateTime2(7),
             ColumnType::DatetimeOffsetn => Self::DateTimeOffset(7),
             ColumnType::Guid => Self::Uuid,
-            ColumnType::BigVarBin => Self::Binary(None, false),
             // The length of binary(n) is not told, and rowversion comes as one.
-            ColumnType::BigBinary => Self::Binary(None, false),
+            ColumnType::BigVarBin | ColumnType::BigBinary => Self::Binary(None, false),
             ColumnType::Image => Self::Binary(None, true),
             ColumnType::BigVarChar => text(false, false, false),
             ColumnType::BigChar => text(false, true, false),
@@ -215,11 +214,10 @@ impl Wire {
         match self {
             Self::Money(_) => format!("CONVERT(decimal(19,4), {column})"),
             Self::Xml => format!("CONVERT(nvarchar(max), {column})"),
-            Self::Clr => format!("CONVERT(varbinary(max), {column})"),
+            Self::Clr | Self::Binary(_, true) => format!("CONVERT(varbinary(max), {column})"),
             Self::Text(Characters { large_object: true, national, .. }) => {
                 format!("CONVERT({}(max), {column})", if *national { "nvarchar" } else { "varchar" })
             }
-            Self::Binary(_, true) => format!("CONVERT(varbinary(max), {column})"),
             _ => column.to_owned(),
         }
     }
@@ -248,6 +246,48 @@ pub(super) fn native_of_result(column: ColumnType) -> String {
         ColumnType::Intn => "int".to_owned(),
         other => format!("{other:?}").to_lowercase().trim_start_matches("big").trim_end_matches('n').to_owned(),
     }
+}
+
+/// The native types, as the manual spells them, and what they are read as; for the reference page.
+pub(super) fn documented() -> Vec<(String, LogicalType)> {
+    [
+        ("bit", "bit"),
+        ("tinyint", "tinyint"),
+        ("smallint", "smallint"),
+        ("int", "int"),
+        ("bigint", "bigint"),
+        ("decimal(p,s)", "decimal"),
+        ("numeric(p,s)", "numeric"),
+        ("money", "money"),
+        ("smallmoney", "smallmoney"),
+        ("real", "real"),
+        ("float", "float"),
+        ("date", "date"),
+        ("time(n)", "time"),
+        ("datetime", "datetime"),
+        ("smalldatetime", "smalldatetime"),
+        ("datetime2(n)", "datetime2"),
+        ("datetimeoffset(n)", "datetimeoffset"),
+        ("char(n)", "char"),
+        ("varchar(n)", "varchar"),
+        ("text", "text"),
+        ("nchar(n)", "nchar"),
+        ("nvarchar(n)", "nvarchar"),
+        ("ntext", "ntext"),
+        ("binary(n)", "binary"),
+        ("varbinary(n)", "varbinary"),
+        ("image", "image"),
+        ("rowversion", "timestamp"),
+        ("uniqueidentifier", "uniqueidentifier"),
+        ("xml", "xml"),
+        ("hierarchyid", "hierarchyid"),
+        ("geography", "geography"),
+        ("geometry", "geometry"),
+        ("sql_variant", "sql_variant"),
+    ]
+    .into_iter()
+    .map(|(shown, name)| (shown.to_owned(), Wire::new(name, Size { max_length: 8, precision: 18, scale: 7 }).logical()))
+    .collect()
 }
 
 #[cfg(test)]

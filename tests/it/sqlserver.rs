@@ -1,0 +1,1 @@
+//! SQL Server, by the test server.
