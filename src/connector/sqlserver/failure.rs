@@ -11,7 +11,11 @@ pub(super) fn failure(doing: &str, error: &Driver) -> Error {
     match error {
         Driver::Server(token) => server(doing, token),
         // The text of a column cannot be decoded: nothing more can be read from this connection.
-        Driver::Utf16 | Driver::Utf8 | Driver::Encoding(_) => undecodable(doing),
+        Driver::Utf16 | Driver::Utf8 => undecodable(doing),
+        Driver::Encoding(message) if message.contains("invalid sequence") => undecodable(doing),
+        Driver::Protocol(message) if message.contains("invalid UTF-16") => undecodable(doing),
+        Driver::Encoding(_) => Error::new(ErrorKind::Unsupported, format!("{doing}: a column has a code page that is not known"))
+            .hint("compare such a column by its stored bytes with `--cast COLUMN=binary`, or convert it to nvarchar in a query"),
         Driver::Io { kind, message } => {
             Error::new(ErrorKind::Connect, format!("{doing}: the connection broke: {message} ({kind:?})"))
         }
