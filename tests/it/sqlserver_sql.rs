@@ -16,6 +16,11 @@ const MAY_BE_REFUSED: &[&str] = &[
     "permissions",
     "permissions-query",
     "probe-utf16",
+    "probe-utf8",
+    // Sent where the server has said that it has the collation.
+    "range-utf8-char",
+    "range-utf8-nvarchar",
+    "range-utf8-varchar-max",
     "row-security",
     "row-security-any",
     "pins",

@@ -5,7 +5,7 @@
 
 use super::{
     name,
-    order::Sorting,
+    order::{Sorting, UTF8},
     predicate::Part,
     time::{self, DAY_NANOS, DAY_SECONDS},
     types::Wire,
@@ -41,6 +41,10 @@ pub(super) fn part(wire: &Wire, sorting: Sorting, value: &Value) -> Result<Part>
         ))),
         (Wire::Binary(Some(length), _), Value::Binary(bytes)) => Ok(binary_part(usize::from(*length), bytes)),
         (Wire::RowVersion, Value::Binary(bytes)) => Ok(binary_part(8, bytes)),
+        (Wire::Text(_), Value::Text(text)) if sorting == Sorting::Utf8 => {
+            // Of the type of the expression, since a comparison with nvarchar would be one of UTF-16.
+            Ok(Part::Exact(format!("CONVERT(varchar(max), {} COLLATE {UTF8})", text_literal(text))))
+        }
         (Wire::Text(_), Value::Text(text)) => Ok(Part::Exact(text_literal(text))),
         _ => Err(Error::internal("a bound is not of the type of its key column")),
     }

@@ -9,8 +9,14 @@ use crate::{
     model::{CanonicalType, Conversion, Error, ErrorKind, Projected, Projection, ReadOrder, Result},
 };
 
-/// The collation that compares UTF-16 units; every server has it.
+/// The collation that compares UTF-16 units; every server has it. Characters beyond U+FFFF come too early.
 const CODE_POINTS: &str = "Latin1_General_BIN2";
+/// The collation that compares UTF-8.
+pub(super) const UTF8: &str = "Latin1_General_100_BIN2_UTF8";
+/// Most bytes of a varchar that is not `max`.
+const BYTES_MAX: u16 = 8000;
+/// Most bytes of UTF-8 for a unit of UTF-16.
+const BYTES_OF_UNIT: u16 = 3;
 /// Most UTF-16 units of an nvarchar that is not `max`.
 const UNITS_MAX: u16 = 4000;
 
@@ -23,8 +29,10 @@ pub(super) enum Sorting {
     Whole,
     /// Bytes of any length: compared as if padded with zeros, so the length decides where they are equal.
     Bytes,
-    /// Text by its code points, by a conversion that no index has.
+    /// Text by its UTF-16 units, by a conversion that no index has.
     CodePoints,
+    /// Text by its UTF-8, by a conversion that no index has.
+    Utf8,
     /// A uuid by its text.
     UuidText,
 }
@@ -69,6 +77,8 @@ pub(super) fn sorting(relation: &Relation, projected: &Projected) -> Result<Resu
             // Of a code page, a binary collation compares bytes, which are no code points.
             if characters.national && facts.code_points && !characters.fixed && !characters.large_object {
                 Sorting::Native
+            } else if relation.abilities.utf8 {
+                Sorting::Utf8
             } else {
                 Sorting::CodePoints
             }
@@ -83,6 +93,11 @@ pub(super) fn expression(relation: &Relation, projected: &Projected, sorting: So
     Ok(match (sorting, &relation.facts(projected)?.wire) {
         (Sorting::CodePoints, Wire::Text(characters)) => {
             format!("({} COLLATE {CODE_POINTS})", national(&column, characters))
+        }
+        (Sorting::Utf8, Wire::Text(characters)) => {
+            let units = characters.units.filter(|units| *units <= BYTES_MAX / BYTES_OF_UNIT);
+            let length = units.map_or_else(|| "max".to_owned(), |units| (units * BYTES_OF_UNIT).to_string());
+            format!("CONVERT(varchar({length}), {} COLLATE {UTF8})", national(&column, characters))
         }
         (Sorting::UuidText, _) => format!("(CONVERT(char(36), {column}) COLLATE {CODE_POINTS})"),
         _ => column,
@@ -128,7 +143,9 @@ pub(super) fn clause(relation: &Relation, projection: &Projection) -> Result<Str
         // collation ignores there.
         let padded = match (sorting, &relation.facts(projected)?.wire) {
             (Sorting::Bytes, _) => true,
-            (Sorting::CodePoints, Wire::Text(characters)) => !characters.fixed && !characters.large_object,
+            (Sorting::CodePoints | Sorting::Utf8, Wire::Text(characters)) => {
+                !characters.fixed && !characters.large_object
+            }
             _ => false,
         };
         if padded {
@@ -182,7 +199,7 @@ fn no_index(relation: &Relation, projected: &Projected, sorting: Sorting) -> Res
         Sorting::Whole => Some("has bounds that no literal gives exactly".to_owned()),
         Sorting::Bytes => Some("is compared by the server as if padded with zeros".to_owned()),
         Sorting::UuidText => Some("is sorted by the server by groups of bytes from the end".to_owned()),
-        Sorting::CodePoints => Some(match (&relation.facts(projected)?.wire, collation) {
+        Sorting::CodePoints | Sorting::Utf8 => Some(match (&relation.facts(projected)?.wire, collation) {
             (Wire::Text(characters), Some(collation)) if characters.national || !collation.contains("_BIN2") => {
                 format!("has the collation {collation}, which is not the order of code points")
             }

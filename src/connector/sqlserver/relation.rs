@@ -55,6 +55,8 @@ pub(super) struct Abilities {
     pub(super) genuine: bool,
     /// Whether CONVERT(varbinary, nvarchar) gives UTF-16, as documented.
     pub(super) utf16_bytes: bool,
+    /// Whether there is a collation that compares UTF-8 (SQL Server 2019 and later).
+    pub(super) utf8: bool,
 }
 
 /// A described table.

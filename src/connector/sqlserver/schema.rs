@@ -2,7 +2,7 @@
 
 use super::{
     connection::{Connection, flag, number, some_number, some_text, text},
-    failure::{failure, is_missing},
+    failure::{failure, is_missing, is_refusal},
     locator::Settings,
     name::{self, TableName},
     relation::{ALIAS, Abilities, ColumnFacts, Index, IndexKey, Relation, RowSource},
@@ -43,10 +43,15 @@ pub(super) async fn abilities(control: &mut Connection, genuine: bool) -> Result
             rows.first().and_then(|row| row.first()),
             Some(ColumnData::Binary(Some(bytes))) if bytes.as_ref() == sql::UTF16_BYTES
         ),
-        Err(error) if super::failure::is_refusal(&error) => false,
+        Err(error) if is_refusal(&error) => false,
         Err(error) => return Err(failure(DOING, &error)),
     };
-    Ok(Abilities { genuine, utf16_bytes })
+    let utf8 = match control.try_rows(sql::PROBE_UTF8).await {
+        Ok(rows) => rows.first().map(|row| some_number(row, 0)).transpose()?.unwrap_or(0) > 0,
+        Err(error) if is_refusal(&error) => false,
+        Err(error) => return Err(failure(DOING, &error)),
+    };
+    Ok(Abilities { genuine, utf16_bytes, utf8 })
 }
 
 /// Finds the table that the locator names, through a synonym if it is one.

@@ -34,6 +34,9 @@ pub(super) const CLOCK: &str = "SELECT SYSUTCDATETIME()";
 pub(super) const PROBE_UTF16: &str = "SELECT CONVERT(varbinary(8), NCHAR(8364) + NCHAR(960))";
 /// What [`PROBE_UTF16`] gives on a server that stores nvarchar as documented.
 pub(super) const UTF16_BYTES: [u8; 4] = [0xac, 0x20, 0xc0, 0x03];
+/// Counts the collation by which text is sorted in UTF-8.
+pub(super) const PROBE_UTF8: &str =
+    "SELECT COUNT(*) FROM sys.fn_helpcollations() AS c WHERE c.name = N'Latin1_General_100_BIN2_UTF8'";
 /// Names that an unresolved name is compared with, at most.
 pub(super) const NAMES: &str = "SELECT TOP (2000) s.name, o.name FROM sys.objects AS o JOIN sys.schemas AS s \
                                 ON s.schema_id = o.schema_id WHERE o.type IN ('U', 'V', 'SN') ORDER BY s.name, o.name";

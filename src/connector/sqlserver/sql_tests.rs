@@ -31,6 +31,7 @@ fn texts_are_those_of_the_golden_files() {
         ("transaction", TRANSACTION.to_owned()),
         ("clock", CLOCK.to_owned()),
         ("probe-utf16", PROBE_UTF16.to_owned()),
+        ("probe-utf8", PROBE_UTF8.to_owned()),
         ("near-names", NAMES.to_owned()),
         ("object", object(&quoted("dbo", "it's]odd"))),
         ("synonym", synonym(1234)),

@@ -60,7 +60,7 @@ fn relation(columns: &[Made], filter: Option<&str>) -> Relation {
             })
             .collect(),
         indexes: Vec::new(),
-        abilities: Abilities { genuine: true, utf16_bytes: true },
+        abilities: Abilities { genuine: true, utf16_bytes: true, utf8: false },
     }
 }
 
@@ -179,6 +179,21 @@ fn ranges_of_texts() {
     one("range-nchar", "nchar", 12, latin, "AB", "z");
     one("range-text", "text", 16, latin, "a", "z");
     one("range-ntext", "ntext", 16, latin, "a", "z");
+}
+
+#[test]
+fn texts_are_sorted_in_utf8_where_the_server_can() {
+    for (name, kind, length) in
+        [("utf8-nvarchar", "nvarchar", 40), ("utf8-varchar-max", "varchar", -1), ("utf8-char", "char", 6)]
+    {
+        let made = Made("k", kind, size(length, 0, 0), false, Some("Latin1_General_CI_AS"));
+        let mut relation = relation(&[made], None);
+        relation.abilities.utf8 = true;
+        let projection = projection(vec![projected(&relation, "k", CanonicalType::Text)], Vec::new());
+        let bound = |text: &str| Some(encode_key(&[CanonicalType::Text], &[Value::Text(text.to_owned())]).unwrap());
+        let range = read(bound("it's"), bound("\u{1f600}"), true);
+        golden(&format!("range-{name}"), &select(&relation, &projection, &range).unwrap());
+    }
 }
 
 #[test]

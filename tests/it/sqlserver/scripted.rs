@@ -134,19 +134,19 @@ impl Script {
     fn read(&self, sql: &str) -> Vec<Reply> {
         let list = sql.split(" FROM ").next().unwrap().trim_start_matches("SELECT ");
         let list = list.strip_prefix("TOP (400000) ").unwrap_or(list);
-        let places: Vec<(usize, bool)> = items(list)
+        let places: Vec<(usize, Option<TdsType>)> = items(list)
             .into_iter()
             .map(|item| {
                 let place =
                     self.columns.iter().position(|column| item.contains(&format!("[{}]", column.name))).unwrap();
-                (place, item.starts_with("CONVERT("))
+                (place, converted(&item))
             })
             .collect();
         let columns = places
             .iter()
             .map(|(place, converted)| {
                 let column = &self.columns[*place];
-                let kind = if *converted { converted_type(&column.kind) } else { column.kind.clone() };
+                let kind = converted.clone().unwrap_or_else(|| column.kind.clone());
                 ColumnInfo { name: column.name.to_owned(), kind, nullable: true, collation: column.collation }
             })
             .collect();
@@ -154,13 +154,12 @@ impl Script {
         let cells = (0..rows.len()).map(move |row| {
             Ok(places
                 .iter()
-                .map(|(place, converted)| match &rows[row][*place] {
-                    Cell::Money(units) if *converted => Cell::Decimal { mantissa: (*units).into() },
-                    // In scripts that convert text, it is to bytes.
-                    Cell::Utf16(units) if *converted => {
+                .map(|(place, converted)| match (&rows[row][*place], converted) {
+                    (Cell::Money(units), Some(_)) => Cell::Decimal { mantissa: (*units).into() },
+                    (Cell::Utf16(units), Some(TdsType::VarBinary(_))) => {
                         Cell::Bytes(units.iter().flat_map(|unit| unit.to_le_bytes()).collect())
                     }
-                    cell => cell.clone(),
+                    (cell, _) => cell.clone(),
                 })
                 .collect())
         });
@@ -186,13 +185,15 @@ fn items(list: &str) -> Vec<String> {
     pieces.iter().map(|piece| piece.trim().to_owned()).collect()
 }
 
-fn converted_type(kind: &TdsType) -> TdsType {
-    match kind {
-        TdsType::Money | TdsType::SmallMoney => TdsType::Decimal { precision: 19, scale: 4 },
-        TdsType::NText | TdsType::Xml => TdsType::NVarChar(None),
-        TdsType::Text => TdsType::VarChar(None),
-        _ => TdsType::VarBinary(None),
-    }
+/// What an item of a select list is converted to.
+fn converted(item: &str) -> Option<TdsType> {
+    let kind = item.strip_prefix("CONVERT(")?;
+    Some(match kind.split_once(',').unwrap().0 {
+        "nvarchar(max)" => TdsType::NVarChar(None),
+        "varchar(max)" => TdsType::VarChar(None),
+        "varbinary(max)" => TdsType::VarBinary(None),
+        _ => TdsType::Decimal { precision: 19, scale: 4 },
+    })
 }
 
 const TYPES: &[&str] = &[
