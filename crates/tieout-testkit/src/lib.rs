@@ -4,6 +4,7 @@
 pub mod oracle;
 pub mod postgres;
 pub mod random;
+pub mod sqlite;
 pub mod table;
 pub mod tds;
 pub mod write;

@@ -74,6 +74,7 @@ fn projected(relation: &Relation, name: &str, canonical: CanonicalType) -> Proje
         zone: None,
         key_fold: TextFold::default(),
         parse_float_bits: 64,
+        dynamic: false,
     };
     Projected {
         name: name.to_owned(),
