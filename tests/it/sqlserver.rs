@@ -130,8 +130,8 @@ fn a_collation_that_sorts_otherwise_is_named() {
     against_csv(&desk, &server, "id\nB\na\nc\n", &["--sort", "local"]).assert_counts(0, 0, 0);
 }
 
-#[test]
-fn every_type_meets_its_partner_in_postgres() {
+/// A row with the extremes of every type, and one of NULL.
+fn every_type() -> Script {
     let bytes = |list: &[u8]| Cell::Bytes(list.to_vec());
     let columns = vec![
         id(),
@@ -191,7 +191,11 @@ fn every_type_meets_its_partner_in_postgres() {
         utf16("<a b=\"1\"/>"),
     ];
     let empty = std::iter::once(Cell::Int(2)).chain(std::iter::repeat_n(Cell::Null, row.len() - 1)).collect();
-    let server = serve(Script::new(columns, vec![row, empty]));
+    Script::new(columns, vec![row, empty])
+}
+
+/// The same in PostgreSQL.
+fn every_type_in_postgres() -> Postgres {
     let postgres = Postgres::new();
     two_tables(
         &postgres,
@@ -209,6 +213,12 @@ fn every_type_meets_its_partner_in_postgres() {
          '<a b=\"1\"/>')",
     );
     postgres.sql("INSERT INTO k (id) VALUES (2)");
+    postgres
+}
+
+#[test]
+fn every_type_meets_its_partner_in_postgres() {
+    let (server, postgres) = (serve(every_type()), every_type_in_postgres());
     let desk = Desk::new();
     let (source, sink) = (locator(&server, ""), postgres.table("k"));
     desk.diff(&[&source, &sink]).assert_counts(0, 0, 0);
@@ -472,6 +482,7 @@ fn logins_and_their_secrets() {
         format!("mssql://{login}127.0.0.1:{}/Sales?ca-file={ca}&application-intent=readonly#dbo.orders", server.port())
     };
     assert_eq!(run(&base(""), &[("TIEOUT_MSSQL_TOKEN", "a token")]).0, 0);
+    assert_eq!(server.logins().last().and_then(|login| login.token.clone()).as_deref(), Some("a token"));
     assert_eq!(run(&base("u@"), &[("SQLCMDPASSWORD", "p@ss")]).0, 0);
     let login = server.logins().last().cloned().unwrap();
     assert_eq!(

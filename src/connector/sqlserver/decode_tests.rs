@@ -41,6 +41,7 @@ fn read_as(
     Ok(decode_row(&[canonical], batch.record(0).row)?.remove(0))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "cells are made where they are read")]
 fn read(canonical: CanonicalType, cell: ColumnData<'static>) -> Result<Value> {
     read_as(canonical, Reading::Plain, Conversion::Direct, &cell)
 }

@@ -5,6 +5,7 @@
 use super::super::types::Characters;
 use super::*;
 
+#[expect(clippy::needless_pass_by_value, reason = "values are made where they are compared")]
 fn native(wire: &Wire, value: Value) -> Part {
     part(wire, Sorting::Native, &value).unwrap()
 }

@@ -18,8 +18,6 @@ use tokio_util::task::TaskTracker;
 const DOING: &str = "freezing the table";
 /// Connections beyond one a worker: for a read that ends while another starts.
 const SPARE_CONNECTIONS: usize = 1;
-/// Most connections of one table: beyond this the server suffers more than the run gains.
-const CONNECTIONS_MAX: usize = 32;
 /// Tries to catch the table while nobody writes: each takes a login a worker.
 const TRACKING_TRIES: usize = 3;
 /// How long a process that ends may wait for queries to be cancelled. One takes a round trip.
@@ -232,7 +230,8 @@ pub(super) async fn freeze(
     subject: &Subject<'_>,
     workers: usize,
 ) -> Result<(Pool, Position)> {
-    let wanted = workers.max(1).saturating_add(SPARE_CONNECTIONS).min(CONNECTIONS_MAX);
+    // Fewer than workers would let two of them wait for each other: each reads from both sides.
+    let wanted = workers.max(1).saturating_add(SPARE_CONNECTIONS).min(Semaphore::MAX_PERMITS);
     let position = |kind: &str, value: String, exactness, obtained: String| {
         let notes = subject.notes.iter().fold(String::new(), |notes, note| format!("{notes}; {note}"));
         Position { kind: kind.to_owned(), value, exactness, obtained: format!("{obtained}{notes}") }
@@ -299,14 +298,13 @@ async fn single(
     let mut pool = Pool::new(settings, Mode::Transactions, vec![reader], 1);
     let obtained = "one SNAPSHOT transaction, fixed at its first read".to_owned();
     let bracket = |from: String, to: String| if from == to { from } else { format!("{from}..{to}") };
+    // A single worker reads one range after the other anyway.
     if workers > 1 {
         pool.one_reader = Some(if tracked.is_some() {
             "the table was changed each time that connections were opened".to_owned()
         } else {
             "snapshots of several connections cannot be proven equal without change tracking on the table".to_owned()
         });
-    } else {
-        pool.one_reader = Some("one worker was asked for".to_owned());
     }
     Ok(match (tracked, later, before, after) {
         (Some(from), Some(to), ..) => {

@@ -50,7 +50,7 @@ impl Sql<'_> {
         let mut value = self.both();
         while self.eat("OR ") {
             let other = self.both();
-            value = if value == Some(true) || other == Some(true) { Some(true) } else { value.and_then(|_| other) };
+            value = if value == Some(true) || other == Some(true) { Some(true) } else { value.and(other) };
         }
         value
     }
@@ -59,7 +59,7 @@ impl Sql<'_> {
         let mut value = self.one();
         while self.eat("AND ") {
             let other = self.one();
-            value = if value == Some(false) || other == Some(false) { Some(false) } else { value.and_then(|_| other) };
+            value = if value == Some(false) || other == Some(false) { Some(false) } else { value.and(other) };
         }
         value
     }

@@ -211,7 +211,8 @@ pub(super) async fn describe_table(
             name: some_text(&row, 1)?,
             native,
             logical: wire.logical(),
-            nullable: flag(&row, 8)?,
+            // What a view's catalogue says of NULL is that of the time of its making.
+            nullable: target.is_view || flag(&row, 8)?,
             hidden: false,
             collation,
         });

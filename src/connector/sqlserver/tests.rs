@@ -98,6 +98,7 @@ fn number(text: &str) -> Value {
 }
 
 /// The golden query of a range on one key column `k`.
+#[expect(clippy::needless_pass_by_value, reason = "types are made where they are used")]
 #[track_caller]
 fn one_key(name: &str, made: Made, canonical: CanonicalType, lower: Value, upper: Value) {
     let relation = relation(&[made], None);

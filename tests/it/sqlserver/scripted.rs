@@ -2,6 +2,11 @@
 //! predicate; rows come in the order in which they were given.
 
 #![expect(clippy::unwrap_used, reason = "a script that does not fit must fail the test")]
+#![expect(
+    clippy::struct_excessive_bools,
+    clippy::unnecessary_wraps,
+    reason = "a script is a list of switches and answers"
+)]
 
 use std::sync::{
     Arc,
@@ -232,6 +237,10 @@ fn type_number(name: &str) -> i64 {
     i64::try_from(place).unwrap() + 7
 }
 
+fn number(count: usize) -> Cell {
+    Cell::Int(i64::try_from(count).unwrap())
+}
+
 fn rows(kinds: &[TdsType], rows: Vec<Vec<Cell>>) -> Result<Vec<Reply>, SqlError> {
     let columns = kinds
         .iter()
@@ -293,12 +302,12 @@ impl Session for Script {
         }
         if sql.contains("HAS_PERMS_BY_NAME") {
             let unmask = i64::from(self.unmask);
-            let row = vec![Cell::Int(unmask), Cell::Int(1), Cell::Int(unmask), Cell::Int(1)];
+            let row = [Cell::Int(unmask), Cell::Int(1), Cell::Int(unmask), Cell::Int(1)];
             let count = sql.matches("HAS_PERMS_BY_NAME").count();
             return rows(&vec![TdsType::Int; count], vec![row[..count].to_vec()]);
         }
         if sql.contains("sys.masked_columns") {
-            return rows(&[int()], vec![vec![Cell::Int(self.columns.iter().filter(|c| c.masked).count() as i64)]]);
+            return rows(&[int()], vec![vec![number(self.columns.iter().filter(|c| c.masked).count())]]);
         }
         if sql.contains("sys.security_policies") {
             if !self.is_genuine() {
@@ -370,7 +379,7 @@ impl Script {
             return rows(&kinds, self.key.map(row).into_iter().collect());
         }
         if sql.contains("sys.partitions") {
-            return rows(&[int(), int()], vec![vec![Cell::Int(1), Cell::Int(self.rows.len() as i64)]]);
+            return rows(&[int(), int()], vec![vec![Cell::Int(1), number(self.rows.len())]]);
         }
         if sql.contains("CHANGE_TRACKING") {
             let version = self.tracking.fetch_add(self.moves, Ordering::SeqCst);
