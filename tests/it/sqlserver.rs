@@ -350,6 +350,39 @@ fn change_tracking_proves_several_transactions_equal() {
 }
 
 #[test]
+fn ranges_are_read_apart_by_several_transactions() {
+    let mut script = small();
+    script.tracking = Arc::new(AtomicI64::new(41));
+    let (source, sink) = (serve(script.clone()), serve(script));
+    let desk = Desk::new();
+    let (s, k) = (locator(&source, ""), locator(&sink, ""));
+    let outcome = desk.diff(&[&s, &k, "-j", "3", "--ranges", "8"]);
+    outcome.assert_counts(0, 0, 0);
+    assert_eq!(outcome.document()["rows"]["source"], 2000);
+    for server in [&source, &sink] {
+        let reads: Vec<String> = server.queries().into_iter().filter(|sql| sql.contains("t.[v]")).collect();
+        assert_eq!(reads.len(), 8, "{reads:?}");
+        let begun = server.queries().iter().filter(|sql| sql.contains("LEVEL SNAPSHOT")).count();
+        assert_eq!(begun, 4);
+        assert_eq!(server.open_connections(), 0);
+    }
+}
+
+#[test]
+fn one_connection_a_side_never_waits_for_the_other() {
+    let (source, sink) = (serve(small()), serve(small()));
+    let desk = Desk::new();
+    let (s, k) = (locator(&source, ""), locator(&sink, ""));
+    for (workers, reads) in [("4", 1), ("1", 8)] {
+        let before = source.queries().iter().filter(|sql| sql.contains("t.[v]")).count();
+        let outcome = desk.diff(&[&s, &k, "-j", workers, "--ranges", "8"]);
+        outcome.assert_counts(0, 0, 0);
+        assert_eq!(outcome.document()["plan"]["ranges"], 8);
+        assert_eq!(source.queries().iter().filter(|sql| sql.contains("t.[v]")).count() - before, reads);
+    }
+}
+
+#[test]
 fn snapshots_that_are_off_are_explained() {
     let mut script = small();
     script.allows_snapshot = false;

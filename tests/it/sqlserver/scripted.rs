@@ -1,5 +1,5 @@
-//! One table behind the test TDS server: answers the catalogue queries and reads from a script. It evaluates no
-//! predicate; rows come in the order in which they were given.
+//! One table behind the test TDS server: answers the catalogue queries and reads from a script. Of predicates it knows
+//! the bounds of a whole number called `id`; rows come in the order in which they were given.
 
 #![expect(clippy::unwrap_used, reason = "a script that does not fit must fail the test")]
 #![expect(
@@ -156,7 +156,13 @@ impl Script {
             })
             .collect();
         let rows = Arc::clone(&self.rows);
-        let cells = (0..rows.len()).map(move |row| {
+        let (lower, upper) = (bound(sql, "t.[id] >= "), bound(sql, "t.[id] < "));
+        let inside = move |row: &Vec<Cell>| match row[0] {
+            Cell::Int(key) => lower.is_none_or(|lower| key >= lower) && upper.is_none_or(|upper| key < upper),
+            _ => true,
+        };
+        let chosen: Vec<usize> = (0..rows.len()).filter(|row| inside(&rows[*row])).collect();
+        let cells = chosen.into_iter().map(move |row| {
             Ok(places
                 .iter()
                 .map(|(place, converted)| match (&rows[row][*place], converted) {
@@ -170,6 +176,12 @@ impl Script {
         });
         vec![Reply::Rows(ResultSet { columns, rows: Box::new(cells) })]
     }
+}
+
+/// The whole number after `before`, the bound of a range.
+fn bound(sql: &str, before: &str) -> Option<i64> {
+    let rest = sql.split_once(before)?.1;
+    rest.split(|letter: char| letter != '-' && !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Pieces of a select list between commas outside of parentheses.
