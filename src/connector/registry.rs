@@ -9,6 +9,8 @@ pub async fn settle() {
     super::postgres::settle().await;
     #[cfg(feature = "mysql")]
     super::mysql::settle().await;
+    #[cfg(feature = "sqlserver")]
+    super::sqlserver::settle().await;
 }
 
 /// The connector that serves `locator`.
@@ -52,6 +54,8 @@ pub fn native_types() -> Vec<NativeTypes> {
     stores.push(super::mysql::native_types());
     #[cfg(feature = "sqlite")]
     stores.push(super::sqlite::native_types());
+    #[cfg(feature = "sqlserver")]
+    stores.push(super::sqlserver::native_types());
     #[cfg(feature = "files")]
     stores.extend(super::files::native_types());
     stores

@@ -23,6 +23,8 @@ mod schema;
 mod services;
 mod sqlite;
 mod sqlite_frozen;
+mod sqlserver;
+mod sqlserver_sql;
 mod stopping;
 mod text;
 mod times;
