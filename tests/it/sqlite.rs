@@ -489,6 +489,16 @@ fn floats_are_no_decimals() {
     let outcome = desk.diff(&[&source, &sink, "--cast", "a=number"]);
     outcome.assert_counts(0, 0, 1);
     assert_eq!(differences(&desk, &outcome, "SELECT key.id, changed_columns FROM d"), "2 ['a']\n");
+    // Keys of floats beside whole numbers: by value.
+    postgres.sql(
+        "CREATE TABLE n (id bigint primary key, v int); INSERT INTO n VALUES (1, 1), (2, 2), (9007199254740993, 3)",
+    );
+    sqlite(
+        &desk,
+        "t.db",
+        "CREATE TABLE n (id real primary key, v int); INSERT INTO n VALUES (1, 1), (2, 2), (9007199254740993, 3)",
+    );
+    desk.diff(&[&postgres.table("n"), &table(&desk, "t.db", "n")]).assert_counts(1, 1, 0);
     let casts = ["--cast", "a=number", "--cast", "f=float", "--cast", "w=number"];
     desk.diff(&[&[source.as_str(), &table(&desk, "t.db", "t")][..], &casts].concat()).assert_counts(0, 0, 0);
 }
