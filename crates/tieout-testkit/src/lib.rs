@@ -1,6 +1,7 @@
 //! What the tests and benches of tieout share: a private `PostgreSQL` server, the standard table, a naive oracle and seeded
 //! random numbers. It depends on nothing of the engine, so that it can contradict it.
 
+pub mod contract;
 pub mod oracle;
 pub mod postgres;
 pub mod random;

@@ -215,7 +215,7 @@ fn moment_text(micros: i64) -> String {
 }
 
 /// Source: the days-to-civil algorithm of Howard Hinnant, "chrono-compatible low-level date algorithms".
-fn day_text(days: i64) -> String {
+pub(crate) fn day_text(days: i64) -> String {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -228,7 +228,7 @@ fn day_text(days: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-fn uuid_text(bytes: [u8; 16]) -> String {
+pub(crate) fn uuid_text(bytes: [u8; 16]) -> String {
     let hex = format!("{:032x}", u128::from_be_bytes(bytes));
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
