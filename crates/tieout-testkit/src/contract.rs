@@ -237,7 +237,8 @@ pub fn extremes(kind: Kind) -> Vec<Cell> {
         Kind::Double => {
             let next = f64::from_bits(0.1_f64.to_bits() + 1);
             let large = 9_007_199_254_740_993_i64 as f64;
-            let values = [0.0, 1.0, -1.0, 0.1, next, f64::MAX, f64::MIN, f64::MIN_POSITIVE, large, -large, 1e23, 5e-324];
+            let values =
+                [0.0, 1.0, -1.0, 0.1, next, f64::MAX, f64::MIN, f64::MIN_POSITIVE, large, -large, 1e23, 5e-324];
             values.map(Cell::Double).to_vec()
         }
         Kind::Text => TEXTS.map(|text| Cell::Text(text.to_owned())).to_vec(),
@@ -246,8 +247,7 @@ pub fn extremes(kind: Kind) -> Vec<Cell> {
             fitting.map(|text| Cell::Text((*text).to_owned())).collect()
         }
         Kind::Binary => {
-            let values: [&[u8]; 9] =
-                [b"", b"\0", b"\0\0", b"\0\x01", b"\x01", b"a", b"a\0", b"\xFF", b"\xFF\xFF\xFE"];
+            let values: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"\0\x01", b"\x01", b"a", b"a\0", b"\xFF", b"\xFF\xFF\xFE"];
             values.map(|bytes| Cell::Bytes(bytes.to_vec())).to_vec()
         }
         // 0001-01-01, 1000-01-01, both sides of the calendar reform and of the epoch, leap days, 9999-12-31.
