@@ -10,7 +10,7 @@ use futures::StreamExt;
 use std::time::{Duration, Instant};
 use tieout::{
     connector::Read,
-    model::{KeyRange, NameCase, ReadOrder},
+    model::{KeyRange, NameCase, ReadOrder, Value},
 };
 use tieout_testkit::contract::{Cell, Column, KINDS, Kind, Table, every_kind, keyed};
 
@@ -31,7 +31,7 @@ pub(crate) use contract;
 
 /// Makes `table` of what the store holds, and opens it.
 async fn made<S: Store>(store: &S, table: Table) -> (Table, Opened) {
-    let table = table.only(|_, kind, cell| store.holds(kind, cell));
+    let table = table.only(|kind, cell| store.holds(kind, cell));
     let locator = store.create(&table).await;
     let opened = Wanted::new(store, &table, locator).open().await;
     (table, opened)
@@ -60,6 +60,16 @@ async fn check<S: Store>(store: &S, table: &Table, opened: &Opened, label: &str)
     let records = opened.read_all().await;
     let found: Vec<_> = records.iter().map(|record| opened.values(record)).collect();
     let expected = opened.expected(table);
+    if table.key == 0 {
+        // In the order of bytes that are not those of keys.
+        let sorted = |rows: &[Vec<Value>]| {
+            let mut texts: Vec<String> = rows.iter().map(|row| format!("{row:?}")).collect();
+            texts.sort();
+            texts
+        };
+        assert_eq!(sorted(&found), sorted(&expected), "{label}");
+        return records;
+    }
     for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
         assert_eq!(found, expected, "{label}: row {at}");
     }
@@ -69,15 +79,8 @@ async fn check<S: Store>(store: &S, table: &Table, opened: &Opened, label: &str)
 
 /// Every type with its extremes: names, order, NULL and values are exact.
 pub(crate) async fn columns<S: Store>(store: &S) {
-    let (table, opened) = made(store, every_kind("every", &KINDS, 120, 1)).await;
-    // All but the rows of extremes that this store lacks.
-    assert!(table.rows.len() >= 60, "{} rows", table.rows.len());
+    let (table, opened) = made(store, every_kind("every", &KINDS, 200, 1)).await;
     check(store, &table, &opened, "every kind").await;
-    // Kinds apart, so that one value that the store lacks takes no other one with it.
-    for (at, kind) in KINDS.into_iter().enumerate() {
-        let (table, opened) = made(store, every_kind(&format!("k{at}"), &[kind], 40, 2)).await;
-        check(store, &table, &opened, &format!("{kind:?}")).await;
-    }
 }
 
 /// Keys of one part, unique, and with NULLs and repeats: the ranges of any bounds tile the table.

@@ -114,10 +114,8 @@ impl Server for Postgres {
             "standard_conforming_strings = off",
             "backslash_quote = off",
             "transform_null_equals = on",
-            "search_path = 'nowhere'",
+            "search_path = public, pg_catalog",
             "default_transaction_isolation = 'read committed'",
-            "statement_timeout = '1ms'",
-            "idle_in_transaction_session_timeout = '1ms'",
             "row_security = off",
         ];
         for setting in settings {

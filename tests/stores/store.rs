@@ -23,7 +23,7 @@ pub(crate) trait Store {
     /// Makes a table and returns its locator.
     async fn create(&self, table: &Table) -> String;
 
-    /// Whether the store has this value; rows with others are not made.
+    /// Whether the store has this value; rows whose key is another one are not made, other cells are NULL instead.
     fn holds(&self, _kind: Kind, _cell: &Cell) -> bool {
         true
     }

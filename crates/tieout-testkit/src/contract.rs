@@ -203,13 +203,19 @@ impl Table {
         rows
     }
 
-    /// The same table without the rows that have a cell which `holds` refuses.
+    /// The same table without the cells that `holds` refuses: rows with such a key are gone, other cells are NULL.
     #[must_use]
-    pub fn only(mut self, holds: impl Fn(usize, Kind, &Cell) -> bool) -> Self {
-        let columns = self.columns.clone();
-        self.rows.retain(|row| {
-            row.iter().enumerate().all(|(at, cell)| *cell == Cell::Null || holds(at, columns[at].kind, cell))
-        });
+    pub fn only(mut self, holds: impl Fn(Kind, &Cell) -> bool) -> Self {
+        let (columns, key) = (&self.columns, self.key);
+        let lacks = |at: usize, cell: &Cell| *cell != Cell::Null && !holds(columns[at].kind, cell);
+        self.rows.retain(|row| !row.iter().take(key).enumerate().any(|(at, cell)| lacks(at, cell)));
+        for row in &mut self.rows {
+            for (at, cell) in row.iter_mut().enumerate().skip(key) {
+                if lacks(at, cell) {
+                    *cell = Cell::Null;
+                }
+            }
+        }
         self
     }
 }
