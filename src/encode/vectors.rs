@@ -85,7 +85,7 @@ fn take_nested<'a>(name: &str, rest: &'a str) -> (CanonicalType, &'a str) {
 fn encode(canonical: &CanonicalType, value: &Value) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
     let (types, values) = (std::slice::from_ref(canonical), std::slice::from_ref(value));
     let row = encode_row(types, values)?;
-    Ok((fields(&row).next().unwrap().map(<[u8]>::to_vec), encode_key(types, values)?))
+    Ok((fields(&row).next().unwrap().value().map(<[u8]>::to_vec), encode_key(types, values)?))
 }
 
 #[test]

@@ -97,6 +97,9 @@ pub enum LogicalType {
     Range(Box<Self>),
     /// Sets of ranges.
     Multirange(Box<Self>),
+    /// Cells that are each a number, text or bytes of their own, whatever the column declares; the inner type is what
+    /// the declaration hints at.
+    Dynamic(Box<Self>),
     /// Not supported; the text says why and what would help.
     Unsupported(String),
 }

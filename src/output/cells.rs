@@ -2,7 +2,7 @@
 
 use super::calendar::days_from_civil;
 use crate::{
-    encode::{decode_field, render},
+    encode::{FieldForm, decode_form, render},
     model::{CanonicalType, ColumnPair, DateValue, Decimal, Error, OutputHint, Result, TimestampValue, Value},
 };
 use arrow_array::{
@@ -28,6 +28,7 @@ fn arrow_type(pair: &ColumnPair) -> DataType {
         _ => TimeUnit::Microsecond,
     };
     match (&pair.canonical, pair.output) {
+        (_, OutputHint::Text) => DataType::Utf8,
         (CanonicalType::Boolean, _) => DataType::Boolean,
         (CanonicalType::Number, OutputHint::Int64) => DataType::Int64,
         (CanonicalType::Number, OutputHint::Decimal(precision, scale)) if decimal_fits(precision, scale) => {
@@ -52,7 +53,7 @@ fn decimal_fits(precision: u8, scale: i8) -> bool {
 /// The Arrow field of a column: nullable, under its name in the source.
 pub(super) fn field(pair: &ColumnPair) -> Field {
     let mut field = Field::new(&pair.name.source, arrow_type(pair), true);
-    if pair.canonical == CanonicalType::Uuid {
+    if pair.canonical == CanonicalType::Uuid && pair.output != OutputHint::Text {
         // Fails only for another storage type than the one of `arrow_type`; the column is then plain bytes.
         let _ = field.try_with_extension_type(Uuid);
     }
@@ -141,14 +142,14 @@ impl Cells {
         each!(&mut self.builder, builder => builder.append_null());
     }
 
-    /// Appends the field `bytes` in its value form.
+    /// Appends a field of a row.
     ///
     /// # Errors
     /// `Internal` if the bytes are not of the column's type.
-    pub(super) fn append_field(&mut self, bytes: Option<&[u8]>) -> Result<Held> {
-        let Some(field) = bytes else {
-            self.append_null();
-            return Ok(Held::Exact);
+    pub(super) fn append_field(&mut self, form: FieldForm<'_>) -> Result<Held> {
+        let FieldForm::Value(field) = form else {
+            let value = decode_form(&self.canonical, form)?;
+            return self.append_value(&value);
         };
         // Families whose value form is the cell itself need no decoded value.
         match &mut self.builder {
@@ -170,7 +171,7 @@ impl Cells {
                 Ok(Held::Exact)
             }
             _ => {
-                let value = decode_field(&self.canonical, bytes)?;
+                let value = decode_form(&self.canonical, form)?;
                 self.append_value(&value)
             }
         }
@@ -201,6 +202,13 @@ impl Cells {
 
     /// Appends the value if the column can hold it exactly, and says whether it did.
     fn put(&mut self, value: &Value) -> Result<bool> {
+        if let (Builder::Text(builder), Value::Stray(stray)) = (&mut self.builder, value) {
+            let text = render(&self.canonical, stray);
+            return Ok(put(text, |text| builder.append_value(text)));
+        }
+        if matches!(value, Value::Stray(_)) && !matches!(self.builder, Builder::Rendered(_)) {
+            return Ok(false);
+        }
         if matches!(self.builder, Builder::Rendered(_)) {
             let text = self.text(value)?;
             if let Builder::Rendered(builder) = &mut self.builder {

@@ -40,6 +40,11 @@ fn specimens() -> Vec<LogicalType> {
         L::Map(Box::new(L::Text), Box::new(L::Text)),
         L::Range(Box::new(L::Integer { bits: 32, signed: true })),
         L::Multirange(Box::new(L::Integer { bits: 32, signed: true })),
+        L::Dynamic(Box::new(L::Integer { bits: 64, signed: true })),
+        L::Dynamic(Box::new(L::Decimal { declared: None })),
+        L::Dynamic(Box::new(L::Float { bits: 64 })),
+        L::Dynamic(Box::new(L::Text)),
+        L::Dynamic(Box::new(L::Binary)),
         L::Null,
     ]
 }

@@ -29,7 +29,7 @@ pub(super) fn output_hint(canonical: &CanonicalType, source: &LogicalType, sink:
 
 /// Whether the type says nothing of its values.
 fn silent(logical: &LogicalType) -> bool {
-    matches!(logical, LogicalType::Untyped | LogicalType::Null)
+    matches!(logical, LogicalType::Untyped | LogicalType::Null | LogicalType::Dynamic(_))
 }
 
 fn number_hint(one: &LogicalType, other: &LogicalType) -> OutputHint {
