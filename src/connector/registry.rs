@@ -7,6 +7,8 @@ use crate::model::{Error, ErrorKind, Result};
 pub async fn settle() {
     #[cfg(feature = "postgres")]
     super::postgres::settle().await;
+    #[cfg(feature = "mysql")]
+    super::mysql::settle().await;
 }
 
 /// The connector that serves `locator`.
