@@ -10,4 +10,5 @@ mod digests;
 mod parquet;
 mod postgres;
 mod sql;
+mod sqlite;
 mod store;

@@ -2,6 +2,7 @@
 //! random numbers. It depends on nothing of the engine, so that it can contradict it.
 
 pub mod contract;
+pub mod load;
 pub mod oracle;
 pub mod postgres;
 pub mod random;

@@ -206,13 +206,13 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn amount_text(cents: i64) -> String {
+pub(crate) fn amount_text(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     let size = cents.unsigned_abs();
     format!("{sign}{}.{:02}", size / 100, size % 100)
 }
 
-fn moment_text(micros: i64) -> String {
+pub(crate) fn moment_text(micros: i64) -> String {
     let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (hour, minute) = (second / 3600, second / 60 % 60);
