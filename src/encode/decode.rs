@@ -4,8 +4,8 @@ use super::{
     cursor::{Cursor, read_escaped},
     float, json, number, temporal,
     value::{
-        RANGE_BOUNDS, RANGE_EMPTY, RANGE_LOWER_IN, RANGE_NO_LOWER, RANGE_NO_UPPER, RANGE_UPPER_IN, STRAY,
-        STRAY_BINARY, STRAY_NUMBER, STRAY_TEXT, check_bits, figure_floats, fits, is_escaped,
+        RANGE_BOUNDS, RANGE_EMPTY, RANGE_LOWER_IN, RANGE_NO_LOWER, RANGE_NO_UPPER, RANGE_UPPER_IN, STRAY, STRAY_BINARY,
+        STRAY_NUMBER, STRAY_TEXT, check_bits, figure_floats, fits, is_escaped,
     },
 };
 use crate::model::{CanonicalType, Error, GeometricKind, RangeValue, Result, Value};

@@ -246,7 +246,12 @@ impl<'a> Planner<'a> {
                 return Err(Refusal::new(reason).or("drop `--option COLUMN.zone`"));
             }
             let zone = logical.map(|logical| matches!(logical, LogicalType::Timestamp { .. }).then(|| zone.clone()));
-            return Ok(Meeting { canonical: CanonicalType::Instant, sides: Sides::new(direct, direct), zone, strays: false });
+            return Ok(Meeting {
+                canonical: CanonicalType::Instant,
+                sides: Sides::new(direct, direct),
+                zone,
+                strays: false,
+            });
         }
         let canonical = pair_types(logical.source, logical.sink)?;
         let sides = logical.map(|logical| {

@@ -138,21 +138,25 @@ fn pair_dynamic(hint: &LogicalType, partner: &LogicalType) -> Result<CanonicalTy
         }
         partner if is_text(partner) => Ok(C::Text),
         L::Decimal { declared } if matches!(hint, L::Float { .. }) && declared.is_none_or(|(_, scale)| scale > 0) => {
-            Err(Refusal::new("binary floats do not hold the decimals of the other side").or(
-                "store or cast the decimals as text; `--cast COLUMN=number` compares the exact binary values",
-            ))
+            Err(Refusal::new("binary floats do not hold the decimals of the other side")
+                .or("store or cast the decimals as text; `--cast COLUMN=number` compares the exact binary values"))
         }
         L::Integer { .. } | L::Decimal { .. } => Ok(C::Number),
         L::Float { .. } => Ok(C::Float),
         L::Boolean if matches!(hint, L::Integer { .. } | L::Decimal { .. }) => Ok(C::Number),
         L::Binary => Ok(C::Binary),
         partner => {
-            let refusal =
-                Refusal::new(format!("cells without a fixed type and {} are not compared as they are", type_word(partner)));
+            let refusal = Refusal::new(format!(
+                "cells without a fixed type and {} are not compared as they are",
+                type_word(partner)
+            ));
             Err(match cast_name(partner) {
-                Some(name) => refusal
-                    .or(format!("`--cast COLUMN={name}` parses the text of the cells, `--cast COLUMN=text` compares text")),
-                None => refusal.or("`--cast COLUMN=text` compares the text of both sides, `--exclude COLUMN` leaves it out"),
+                Some(name) => refusal.or(format!(
+                    "`--cast COLUMN={name}` parses the text of the cells, `--cast COLUMN=text` compares text"
+                )),
+                None => {
+                    refusal.or("`--cast COLUMN=text` compares the text of both sides, `--exclude COLUMN` leaves it out")
+                }
             })
         }
     }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up must fail loudly")]
 
-use crate::{csv::Csv, parquet::Parquet, postgres::Postgres, store::Store};
+use crate::{csv::Csv, mariadb::Mariadb, parquet::Parquet, postgres::Postgres, sqlite::Sqlite, store::Store};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use tieout::{
@@ -13,7 +13,7 @@ use tieout::{
 };
 use tieout_testkit::{
     contract::{Cell, KINDS, Kind, Table, every_kind},
-    oracle,
+    load, oracle,
     table::{STANDARD_SEED, Side},
     write,
 };
@@ -30,11 +30,13 @@ struct Place {
     locator: String,
     /// Columns whose zoneless times are those of UTC.
     zoned: &'static [&'static str],
+    /// Whether the store has moments: a zone is for a pair of a zoneless time and a moment.
+    has_moments: bool,
 }
 
 impl Place {
     fn new(name: &'static str, locator: String) -> Self {
-        Self { name, locator, zoned: &[] }
+        Self { name, locator, zoned: &[], has_moments: true }
     }
 }
 
@@ -84,8 +86,8 @@ impl Plan {
         assert!(first.document["plan"]["ranges"].as_u64().unwrap() >= 8, "the table is cut into ranges");
         for (at, source) in places.iter().enumerate() {
             for sink in &places[at + 1..] {
-                // Two sides without a zone have none to be read in.
-                if !source.zoned.is_empty() && !sink.zoned.is_empty() {
+                let [zoned, moments] = [|place: &Place| !place.zoned.is_empty(), |place: &Place| place.has_moments];
+                if (zoned(source) && !moments(sink)) || (zoned(sink) && !moments(source)) {
                     continue;
                 }
                 let run = self.run(source, sink).await;
@@ -141,9 +143,12 @@ fn plan_of(table: &Table) -> Plan {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn same_digest() {
     let table = shared_table();
-    let (postgres, parquet, csv) = (Postgres::start().await, Parquet::start().await, Csv::start().await);
+    let (postgres, mariadb, sqlite) = (Postgres::start().await, Mariadb::start().await, Sqlite::start().await);
+    let (parquet, csv) = (Parquet::start().await, Csv::start().await);
     let places = [
         Place::new("postgres", postgres.create(&table).await),
+        Place::new("mariadb", mariadb.create(&table).await),
+        Place::new("sqlite", sqlite.create(&table).await),
         Place::new("parquet", parquet.create(&table).await),
         Place::new("csv", csv.create(&table).await),
     ];
@@ -157,13 +162,18 @@ async fn same_digest_of_the_standard_table() {
     let postgres = Postgres::start().await;
     let client = tieout_testkit::postgres::connect(postgres.url()).await.unwrap();
     write::load_postgres(&client, "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).await.unwrap();
+    let (mariadb, sqlite) = (Mariadb::start().await, file("standard.db"));
+    load::load_mysql(mariadb.url(), "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).await.unwrap();
+    load::load_sqlite(&sqlite, "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     write::write_parquet(&file("standard.parquet"), STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     write::write_csv_with(&file("standard.csv"), STANDARD_SEED, STANDARD_ROWS, Side::Source, ["0", "1"]).unwrap();
     let path = |name: &str| file(name).to_str().unwrap().to_owned();
     let places = [
         Place::new("postgres", format!("{}#standard", postgres.url())),
+        Place { zoned: &["created_at"], has_moments: false, ..Place::new("mariadb", format!("{}#standard", mariadb.url())) },
+        Place { has_moments: false, ..Place::new("sqlite", format!("sqlite:{}#standard", path("standard.db"))) },
         Place::new("parquet", path("standard.parquet")),
-        Place::new("csv", path("standard.csv")),
+        Place { has_moments: false, ..Place::new("csv", path("standard.csv")) },
     ];
     let mut plan = standard_plan();
     plan.check(&places, STANDARD_ROWS).await;

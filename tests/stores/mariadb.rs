@@ -32,7 +32,7 @@ const DIALECT: Dialect = Dialect {
         Kind::Real => "float".to_owned(),
         Kind::Double => "double".to_owned(),
         Kind::Text => "varchar(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin".to_owned(),
-        Kind::Char(width) => format!("char({width}) CHARACTER SET utf8mb4"),
+        Kind::Char(width) => format!("char({width}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"),
         Kind::Binary => "varbinary(200)".to_owned(),
         Kind::Date => "date".to_owned(),
         Kind::Time => "time(6)".to_owned(),
@@ -44,6 +44,8 @@ const DIALECT: Dialect = Dialect {
         // No mode of the session changes what these mean.
         Cell::Text(text) => format!("_utf8mb4 x'{}'", hex(text.as_bytes())),
         Cell::Bytes(bytes) => format!("x'{}'", hex(bytes)),
+        // The shortest text of the largest number is beyond it.
+        Cell::Real(value) => format!("{:e}", f64::from(*value)),
         other => quoted(&other.text().unwrap_or_default(), '\''),
     },
     index_term: str::to_owned,
@@ -104,7 +106,10 @@ impl Database for Mariadb {
         // What the tables are made with is not what they are read with.
         let session = "SET NAMES utf8mb4, time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES'";
         let text = format!("{session};\n{};", statements.join(";\n"));
-        self.0.execute(&text).unwrap_or_else(|error| panic!("{error}\n{text:.2000}"));
+        if let Err(error) = self.0.execute(&text) {
+            let said = error.to_string();
+            panic!("{}", said.rsplit("--------------").next().unwrap_or_default());
+        }
     }
 
     fn quote(&self, name: &str) -> String {
@@ -117,11 +122,12 @@ impl Database for Mariadb {
 }
 
 /// Statements of the program in this database.
-const OURS: &str = "FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Sleep'";
+const OURS: &str =
+    "FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Sleep'";
 
 impl Server for Mariadb {
     fn slow(&self) -> &'static str {
-        "id < 15000 OR SLEEP(60) IS NULL"
+        "id < 15000 OR SLEEP(60) = 1"
     }
 
     async fn running(&self) -> u64 {

@@ -351,6 +351,9 @@ pub fn random(kind: Kind, random: &mut SplitMix64) -> Cell {
             let mut bytes = [0; 16];
             bytes[..8].copy_from_slice(&halves[0]);
             bytes[8..].copy_from_slice(&halves[1]);
+            // Versions 1, 4 and 7 of RFC 9562: MariaDB takes some others and refuses the rest.
+            bytes[6] = bytes[6] & 0x0F | [0x10, 0x40, 0x70][random.below(3) as usize];
+            bytes[8] = bytes[8] & 0x3F | 0x80;
             Cell::Uuid(bytes)
         }
     }

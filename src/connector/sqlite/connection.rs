@@ -25,8 +25,7 @@ pub(super) fn open(target: &Target) -> Result<Connection> {
     check_file(target)?;
     // The connection is used by one thread alone.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection =
-        Connection::open_with_flags(target.open_path(), flags).map_err(|error| failure(DOING, &error))?;
+    let connection = Connection::open_with_flags(target.open_path(), flags).map_err(|error| failure(DOING, &error))?;
     pin(&connection).map_err(|error| failure(DOING, &error))?;
     Ok(connection)
 }
@@ -45,7 +44,9 @@ fn check_file(target: &Target) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             failed(ErrorKind::Permission, "access is denied")
         }
-        Err(error) => Err(Error::new(ErrorKind::Connect, format!("{DOING}: the file cannot be looked at")).caused_by(error)),
+        Err(error) => {
+            Err(Error::new(ErrorKind::Connect, format!("{DOING}: the file cannot be looked at")).caused_by(error))
+        }
     }
 }
 

@@ -37,8 +37,9 @@ impl Target {
 }
 
 fn wrong(problem: &str) -> Error {
-    Error::new(ErrorKind::Config, format!("reading the locator of an SQLite table: {problem}"))
-        .hint("write sqlite:path/to/file.db#table or sqlite:///absolute/path.db#table; percent-encode # ? and % in a path")
+    Error::new(ErrorKind::Config, format!("reading the locator of an SQLite table: {problem}")).hint(
+        "write sqlite:path/to/file.db#table or sqlite:///absolute/path.db#table; percent-encode # ? and % in a path",
+    )
 }
 
 /// Reads a locator. Percent escapes are resolved in the path and in the fragment.

@@ -123,11 +123,8 @@ impl FrozenTable for SqliteTable {
             let rows = match splits::plan(&self.relation, &key, parts)? {
                 splits::Sampling::None => return Ok(Vec::new()),
                 splits::Sampling::Whole => {
-                    let read = Read {
-                        range: KeyRange::all(),
-                        ascending: false,
-                        batch_bytes_max: splits::SAMPLE_BATCH_BYTES,
-                    };
+                    let read =
+                        Read { range: KeyRange::all(), ascending: false, batch_bytes_max: splits::SAMPLE_BATCH_BYTES };
                     self.rows(self.query(&key, &read), splits::SAMPLE_BATCH_BYTES)
                 }
                 splits::Sampling::Probes(sql) => {

@@ -50,8 +50,9 @@ pub(super) fn freeze(connection: &Connection, target: &Target) -> Result<Positio
     let before = look();
     connection.execute_batch("BEGIN").map_err(failed)?;
     // BEGIN alone takes no snapshot; the first read does.
-    let schema_version: i64 =
-        connection.query_row("SELECT schema_version FROM pragma_schema_version", [], |row| row.get(0)).map_err(failed)?;
+    let schema_version: i64 = connection
+        .query_row("SELECT schema_version FROM pragma_schema_version", [], |row| row.get(0))
+        .map_err(failed)?;
     connection.query_row("SELECT count(*) FROM main.sqlite_schema", [], |row| row.get::<_, i64>(0)).map_err(failed)?;
     let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(failed)?;
     let after = look();

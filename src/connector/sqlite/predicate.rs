@@ -81,7 +81,9 @@ impl Compared {
     fn below(&self) -> String {
         match &self.part {
             Part::Null => FALSE.to_owned(),
-            Part::Exact(_) | Part::Above(_) => either(&format!("{} < {}", self.expression, self.place), &self.is_null()),
+            Part::Exact(_) | Part::Above(_) => {
+                either(&format!("{} < {}", self.expression, self.place), &self.is_null())
+            }
             Part::Highest => TRUE.to_owned(),
         }
     }

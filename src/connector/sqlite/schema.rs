@@ -171,7 +171,9 @@ struct ListedIndex {
 /// The indexes over all rows.
 fn list_indexes(connection: &Connection, table: &str) -> Result<Vec<ListedIndex>> {
     let mut statement = connection
-        .prepare("SELECT name, \"unique\", origin FROM pragma_index_list(?1, 'main') WHERE NOT partial ORDER BY seq DESC")
+        .prepare(
+            "SELECT name, \"unique\", origin FROM pragma_index_list(?1, 'main') WHERE NOT partial ORDER BY seq DESC",
+        )
         .map_err(|error| failed(&error))?;
     let mut indexes: Vec<ListedIndex> = statement
         .query_map([table], |row| {
@@ -181,9 +183,7 @@ fn list_indexes(connection: &Connection, table: &str) -> Result<Vec<ListedIndex>
         .and_then(Iterator::collect)
         .map_err(|error| failed(&error))?;
     let mut statement = connection
-        .prepare(
-            "SELECT cid, name, \"desc\", coll FROM pragma_index_xinfo(?1, 'main') WHERE \"key\" ORDER BY seqno",
-        )
+        .prepare("SELECT cid, name, \"desc\", coll FROM pragma_index_xinfo(?1, 'main') WHERE \"key\" ORDER BY seqno")
         .map_err(|error| failed(&error))?;
     for index in &mut indexes {
         index.columns = statement
@@ -225,17 +225,16 @@ fn describe_table(connection: &Connection, target: &Target, table: &str) -> Resu
         .map(|(at, column)| is_table && column.not_null || alias == Some(at))
         .collect();
     // A primary key of a table with row numbers may hold NULL; whether it does is asked once, in the frozen state.
-    if is_table && !primary.iter().all(|at| without_null[*at]) && lacks_null(connection, &from, &listed_columns, &primary)?
+    if is_table
+        && !primary.iter().all(|at| without_null[*at])
+        && lacks_null(connection, &from, &listed_columns, &primary)?
     {
         primary.iter().for_each(|at| without_null[*at] = true);
     }
     let (mut columns, mut facts) = (Vec::new(), Vec::new());
     for (at, found) in listed_columns.iter().enumerate() {
         columns.push(column(found.name.clone(), &found.declared, listed.strict, !without_null[at], found.hidden == 1));
-        facts.push(ColumnFacts {
-            affinity: affinity(&found.declared, listed.strict),
-            is_rowid: alias == Some(at),
-        });
+        facts.push(ColumnFacts { affinity: affinity(&found.declared, listed.strict), is_rowid: alias == Some(at) });
     }
     let mut schema = schema(target.display(), columns);
     schema.keys = keys(&schema.columns, &primary, &indexes);
@@ -306,11 +305,9 @@ fn keys(columns: &[Column], primary: &[usize], indexes: &[ListedIndex]) -> Vec<K
 fn rowid_span(connection: &Connection, from: &str, rowid: &str) -> Result<Option<(i64, i64)>> {
     // Two descents; one query for both would read the table.
     connection
-        .query_row(
-            &format!("SELECT (SELECT min({rowid}) FROM {from}), (SELECT max({rowid}) FROM {from})"),
-            [],
-            |row| Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<i64>>(1)?)),
-        )
+        .query_row(&format!("SELECT (SELECT min({rowid}) FROM {from}), (SELECT max({rowid}) FROM {from})"), [], |row| {
+            Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<i64>>(1)?))
+        })
         .map_err(|error| failed(&error))
 }
 
@@ -337,9 +334,8 @@ fn rows_estimate(connection: &Connection, table: &str, rowids: Option<(i64, i64)
 
 /// The size of the database, if the table is all that it holds.
 fn bytes_estimate(connection: &Connection, is_table: bool) -> Result<Option<u64>> {
-    let number = |sql: &str| -> Result<i64> {
-        connection.query_row(sql, [], |row| row.get(0)).map_err(|error| failed(&error))
-    };
+    let number =
+        |sql: &str| -> Result<i64> { connection.query_row(sql, [], |row| row.get(0)).map_err(|error| failed(&error)) };
     let tables = number(
         "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@'",
     )?;

@@ -2,7 +2,13 @@
 //! batch at a time as they are asked for, in the order of asking: no stream waits for another one to end.
 
 use super::{
-    connection, failure::failure, locator::Target, position, predicate::Guard, relation::{Relation, TextForm}, schema,
+    connection,
+    failure::failure,
+    locator::Target,
+    position,
+    predicate::Guard,
+    relation::{Relation, TextForm},
+    schema,
     stream::CellBatch,
 };
 use crate::model::{Error, ErrorKind, Position, Result, SideRequest};
