@@ -8,6 +8,7 @@ mod frozen;
 mod harness;
 mod keys;
 mod large;
+mod mariadb;
 mod mended;
 mod numbers;
 mod pairs;

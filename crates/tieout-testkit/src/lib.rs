@@ -1,8 +1,9 @@
-//! What the tests and benches of tieout share: a private `PostgreSQL` server, the standard table, a naive oracle and seeded
+//! What the tests and benches of tieout share: private `PostgreSQL` and MariaDB servers, the standard table, a naive oracle and seeded
 //! random numbers. It depends on nothing of the engine, so that it can contradict it.
 
 pub mod contract;
 pub mod load;
+pub mod mariadb;
 pub mod oracle;
 pub mod postgres;
 pub mod random;
