@@ -167,3 +167,8 @@ fn cast(field: &Field, out: &mut Vec<u8>, cell: Cell<'_>) -> Result<()> {
     };
     write_value(out, canonical, &value)
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[path = "cell_tests.rs"]
+mod tests;

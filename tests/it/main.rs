@@ -19,6 +19,8 @@ mod relations;
 mod running;
 mod schema;
 mod services;
+mod sqlite;
+mod sqlite_frozen;
 mod stopping;
 mod text;
 mod times;

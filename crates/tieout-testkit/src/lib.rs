@@ -7,6 +7,7 @@ pub mod mariadb;
 pub mod oracle;
 pub mod postgres;
 pub mod random;
+pub mod sqlite;
 pub mod table;
 pub mod write;
 
