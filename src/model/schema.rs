@@ -154,3 +154,12 @@ impl TableSchema {
         self.columns.iter().find(|column| column.name == name)
     }
 }
+
+/// The native types of a store, as its manual spells them, and the store-neutral type of each; for the reference page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NativeTypes {
+    /// The store's name.
+    pub store: &'static str,
+    /// (native type, store-neutral type)
+    pub types: Vec<(String, LogicalType)>,
+}

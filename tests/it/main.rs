@@ -2,6 +2,7 @@
 
 mod commands;
 mod connect;
+mod documents;
 mod files;
 mod folders;
 mod frozen;

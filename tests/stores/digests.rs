@@ -13,7 +13,7 @@ use tieout::{
 };
 use tieout_testkit::{
     contract::{Cell, KINDS, Kind, Table, every_kind},
-    load, oracle,
+    mysql, oracle, sqlite,
     table::{STANDARD_SEED, Side},
     write,
 };
@@ -162,9 +162,9 @@ async fn same_digest_of_the_standard_table() {
     let postgres = Postgres::start().await;
     let client = tieout_testkit::postgres::connect(postgres.url()).await.unwrap();
     write::load_postgres(&client, "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).await.unwrap();
-    let (mariadb, sqlite) = (Mariadb::start().await, file("standard.db"));
-    load::load_mysql(mariadb.url(), "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).await.unwrap();
-    load::load_sqlite(&sqlite, "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
+    let (mariadb, database) = (Mariadb::start().await, file("standard.db"));
+    mysql::load_mysql(mariadb.url(), "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).await.unwrap();
+    sqlite::load_sqlite(&database, "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     write::write_parquet(&file("standard.parquet"), STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     write::write_csv_with(&file("standard.csv"), STANDARD_SEED, STANDARD_ROWS, Side::Source, ["0", "1"]).unwrap();
     let path = |name: &str| file(name).to_str().unwrap().to_owned();

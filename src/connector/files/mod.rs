@@ -17,7 +17,7 @@ mod text;
 mod text_table;
 
 use super::{Connector, FrozenTable, NativeBatch, RowStream};
-use crate::model::{Column, Error, ErrorKind, Exactness, LogicalType, Position, Result, SideRequest};
+use crate::model::{Column, Error, ErrorKind, Exactness, LogicalType, NativeTypes, Position, Result, SideRequest};
 use futures::{StreamExt, future::BoxFuture, stream};
 use locate::FileSet;
 use naming::Format;
@@ -56,6 +56,26 @@ impl FilesConnector {
     pub fn serves(locator: &str) -> bool {
         locate::is_served(locator)
     }
+}
+
+/// The column types of Parquet, CSV and JSON lines, for the reference page.
+pub(super) fn native_types() -> Vec<NativeTypes> {
+    let text = |native: &str, logical| (native.to_owned(), logical);
+    vec![
+        NativeTypes { store: "Parquet", types: parquet::documented() },
+        NativeTypes { store: "CSV", types: vec![text("(text)", LogicalType::Untyped)] },
+        NativeTypes {
+            store: "JSON lines",
+            types: vec![
+                text("string", LogicalType::Untyped),
+                text("number", LogicalType::Untyped),
+                text("whole numbers alone", LogicalType::Decimal { declared: None }),
+                text("boolean", LogicalType::Boolean),
+                text("object, array, or mixed", LogicalType::Json),
+                text("null alone", LogicalType::Null),
+            ],
+        },
+    ]
 }
 
 impl Connector for FilesConnector {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tieout_testkit::table::{STANDARD_SEED, Side, expected};
-use tieout_testkit::{Result, load, postgres, write};
+use tieout_testkit::{Result, mysql, postgres, sqlite, write};
 
 const USAGE: &str = "usage: standard-table --rows N [--seed N] --side source|sink \
     (--postgres URL --table NAME | --mysql URL --table NAME | --sqlite PATH --table NAME | --parquet PATH | --csv PATH \
@@ -75,10 +75,10 @@ async fn main() -> Result<()> {
         return write::load_postgres(&client, table, seed, rows, side).await;
     }
     if let (Some(url), Some(table)) = (&arguments.mysql, &arguments.table) {
-        return load::load_mysql(url, table, seed, rows, side).await;
+        return mysql::load_mysql(url, table, seed, rows, side).await;
     }
     if let (Some(path), Some(table)) = (&arguments.sqlite, &arguments.table) {
-        return load::load_sqlite(path, table, seed, rows, side);
+        return sqlite::load_sqlite(path, table, seed, rows, side);
     }
     if let Some(path) = &arguments.parquet {
         return write::write_parquet(path, seed, rows, side);

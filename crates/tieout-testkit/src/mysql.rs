@@ -1,48 +1,15 @@
-//! Writers of the standard table for databases without a bulk format of their own: SQLite, MySQL and MariaDB.
+//! The standard table in MySQL and MariaDB, by INSERTs of many rows.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use mysql_async::prelude::Queryable;
 
 use crate::Result;
 use crate::table::{Row, Side, standard_rows};
-use crate::write::{amount_text, day_text, moment_text, uuid_text};
+use crate::write::{amount_text, day_text, moment_text};
 
 /// Bytes of an INSERT: below the smallest packet that servers take by default, and few statements all the same.
 const INSERT_BYTES: usize = 1 << 20;
-
-/// Makes the table in a new or an existing file and loads it. There are no decimals, dates and UUIDs: they are text.
-pub fn load_sqlite(path: &Path, table: &str, seed: u64, rows: u64, side: Side) -> Result<()> {
-    let mut connection = rusqlite::Connection::open(path)?;
-    connection.pragma_update(None, "synchronous", "off")?;
-    connection.execute_batch(&format!(
-        "CREATE TABLE {table} (id INTEGER PRIMARY KEY, quantity INTEGER NOT NULL, name TEXT NOT NULL, note TEXT, \
-         amount TEXT NOT NULL, status INTEGER NOT NULL, score REAL NOT NULL, created_at TEXT NOT NULL, day TEXT NOT NULL, \
-         code TEXT NOT NULL, reference TEXT NOT NULL, active INTEGER NOT NULL)"
-    ))?;
-    let transaction = connection.transaction()?;
-    let mut insert = transaction.prepare(&format!("INSERT INTO {table} VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"))?;
-    for row in standard_rows(seed, rows, side) {
-        insert.execute(rusqlite::params![
-            row.id,
-            row.quantity,
-            row.name,
-            row.note,
-            amount_text(row.amount_cents),
-            row.status,
-            row.score,
-            moment_text(row.created_at),
-            day_text(i64::from(row.day)),
-            row.code,
-            uuid_text(row.reference),
-            row.active,
-        ])?;
-    }
-    drop(insert);
-    transaction.commit()?;
-    Ok(())
-}
 
 /// Makes the table at a URL such as `mysql://root@127.0.0.1:3306/test` and loads it. Moments are `datetime(6)` in UTC,
 /// since `timestamp` ends in 2038; UUIDs are `binary(16)`, which all servers have.
