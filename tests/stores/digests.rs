@@ -170,7 +170,11 @@ async fn same_digest_of_the_standard_table() {
     let path = |name: &str| file(name).to_str().unwrap().to_owned();
     let places = [
         Place::new("postgres", format!("{}#standard", postgres.url())),
-        Place { zoned: &["created_at"], has_moments: false, ..Place::new("mariadb", format!("{}#standard", mariadb.url())) },
+        Place {
+            zoned: &["created_at"],
+            has_moments: false,
+            ..Place::new("mariadb", format!("{}#standard", mariadb.url()))
+        },
         Place { has_moments: false, ..Place::new("sqlite", format!("sqlite:{}#standard", path("standard.db"))) },
         Place::new("parquet", path("standard.parquet")),
         Place { has_moments: false, ..Place::new("csv", path("standard.csv")) },
