@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use tempfile::TempDir;
 
 use crate::Result;
@@ -16,7 +17,7 @@ use crate::Result;
 /// Tries to start: another process may take the free port between the look and the start.
 const START_ATTEMPTS: u32 = 5;
 /// How long a server may take to answer.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// The operating system's user that the server runs as when this process is root's: it refuses to run as root.
 const ACCOUNT: &str = "mysql";
 
@@ -58,6 +59,32 @@ impl MariadbServer {
         run(&mut command)?;
         server.launch(options, root)?;
         Ok(server)
+    }
+
+    /// Starts a server with a new certificate for `name`, and gives the path of its authority's certificate (PEM), which
+    /// lies in `folder` with the other files.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_with_tls(folder: &Path, name: &str) -> Result<(Self, PathBuf)> {
+        let authority_key = KeyPair::generate()?;
+        let mut authority = CertificateParams::new(Vec::new())?;
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        authority.distinguished_name.push(DnType::CommonName, "tieout test authority");
+        let root = authority.self_signed(&authority_key)?;
+        let issuer = Issuer::new(authority, authority_key);
+        let key = KeyPair::generate()?;
+        let certificate = CertificateParams::new(vec![name.to_owned()])?.signed_by(&key, &issuer)?;
+        let path = folder.join("authority.pem");
+        fs::write(&path, root.pem())?;
+        fs::write(folder.join("server.pem"), certificate.pem())?;
+        fs::write(folder.join("server.key"), key.serialize_pem())?;
+        // The server reads them as its own user.
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+        let option = |name: &str, file: &str| format!("--{name}={}", folder.join(file).display());
+        let options = [option("ssl-cert", "server.pem"), option("ssl-key", "server.key")];
+        Ok((Self::start_with(&["--log-bin=binlog", &options[0], &options[1]])?, path))
     }
 
     fn launch(&mut self, options: &[&str], root: bool) -> Result<()> {

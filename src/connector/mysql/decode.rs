@@ -99,7 +99,9 @@ fn put_decimal(writer: &mut RowWriter<'_>, wire: &Wire, bytes: &[u8]) -> Result<
     let group = |digits: &[u8]| digits.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
     let mut groups: Vec<u16> = whole.rchunks(4).rev().map(group).collect();
     let weight = i32::try_from(groups.len()).map_err(|_| unexpected(wire))? - 1;
-    groups.extend(fraction.chunks(4).map(|chunk| group(chunk) * 10_u16.pow(4 - chunk.len() as u32)));
+    // The last group of the fraction is filled up with zeros.
+    let scaled = |chunk: &[u8]| (chunk.len()..4).fold(group(chunk), |number, _| number * 10);
+    groups.extend(fraction.chunks(4).map(scaled));
     writer.put_groups(negative, weight, groups.iter().copied())
 }
 

@@ -27,8 +27,7 @@ pub(super) fn part(wire: &Wire, sorting: Sorting, timestamp_max: i64, value: &Va
         (Wire::DateTime(digits), Value::Timestamp(moment)) => moment_part(*moment, *digits, YEAR_0, YEAR_10000),
         (Wire::Timestamp(digits), Value::Instant(moment)) => moment_part(*moment, *digits, 1, timestamp_max + 1),
         (Wire::Time(digits), Value::Time(nanos)) => time_part(*nanos, *digits),
-        (Wire::Uuid, Value::Uuid(bytes)) => Part::Exact(sql::bytes(bytes)),
-        (Wire::Binary { .. }, Value::Uuid(bytes)) => Part::Exact(sql::bytes(bytes)),
+        (Wire::Uuid | Wire::Binary { .. }, Value::Uuid(bytes)) => Part::Exact(sql::bytes(bytes)),
         (Wire::Binary { .. }, Value::Binary(bytes)) => Part::Exact(sql::bytes(bytes)),
         (Wire::Text(text), Value::Text(value)) => {
             // CHAR has no blanks at its end: what would follow such a bound is what has more behind the blanks.
@@ -58,7 +57,8 @@ fn digits(negative: bool, exponent: i32, pairs: &[u8]) -> Option<Digits> {
     if exponent > 64 {
         return None;
     }
-    let mut text: String = pairs.iter().map(|pair| format!("{pair:02}")).collect();
+    let mut text: String =
+        pairs.iter().flat_map(|pair| [pair / 10, pair % 10]).map(|digit| char::from(b'0' + digit)).collect();
     let places = i64::from(exponent) * 2;
     let whole = if places <= 0 {
         let zeros = usize::try_from(-places).ok()?.min(256);
@@ -92,7 +92,7 @@ fn number_part(wire: &Wire, number: &Decimal) -> Part {
             if found.whole.len() > places {
                 return if found.negative { Part::Lowest } else { Part::Highest };
             }
-            let limit = i256_limit(*precision);
+            let limit = nines(*precision);
             (*scale as usize, format!("-{limit}"), limit)
         }
         Wire::Int { bits, signed: true } => {
@@ -123,7 +123,7 @@ fn number_part(wire: &Wire, number: &Decimal) -> Part {
 }
 
 /// The greatest number of `precision` digits.
-fn i256_limit(precision: u32) -> String {
+fn nines(precision: u32) -> String {
     "9".repeat(precision as usize)
 }
 

@@ -1,3 +1,5 @@
+//! What locators, option files and the environment say together.
+
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use super::*;

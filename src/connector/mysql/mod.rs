@@ -109,8 +109,8 @@ async fn open(
     request: &SideRequest,
     workers: usize,
 ) -> Result<MysqlTable> {
-    let mut frozen = position::freeze(settings, server, control, workers).await?;
-    frozen.hold(&format!("SELECT 1 FROM {} LIMIT 0", target.from())).await?;
+    let probe = format!("SELECT 1 FROM {} LIMIT 0", target.from());
+    let mut frozen = position::freeze(settings, server, control, &probe, workers).await?;
     let mut relation = schema::describe(&mut frozen.control, server, target, request).await?;
     let mut position = frozen.position.clone();
     if let Some(why) = frozen::obstacle(&mut frozen.control, target).await? {

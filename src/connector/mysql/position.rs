@@ -158,13 +158,17 @@ pub(super) struct Frozen {
     pub(super) single: Option<String>,
 }
 
-/// Takes the snapshots: one for the description, and one for each reader.
+/// Takes the snapshots, one for each reader. `probe` is a query without rows that names the tables: they are held before
+/// the snapshots are taken, and until the end, so that none of them is altered, emptied or renamed in between.
 pub(super) async fn freeze(
     settings: &Arc<Settings>,
     server: &Server,
     mut control: Session,
+    probe: &str,
     workers: usize,
 ) -> Result<Frozen> {
+    control.run(DOING, "START TRANSACTION READ ONLY").await?;
+    control.run("preparing to read the table", probe).await?;
     let wanted = workers.max(1).saturating_add(SPARE_CONNECTIONS);
     // Commits of InnoDB pass this lock, so that with it nothing happens between the snapshots.
     let mut locker = if settings.lock { Some(lock(settings).await?) } else { None };
@@ -183,11 +187,11 @@ pub(super) async fn freeze(
                 .hint("name one server in the locator, by its address"));
         }
     }
-    let mut agreed = take_snapshots(&mut control, &mut readers).await?;
+    let mut agreed = take_snapshots(&mut readers).await?;
     if locker.is_none() && single.is_none() {
         let mut tries = 1;
         while agreed.is_none() && tries < SNAPSHOT_TRIES {
-            agreed = take_snapshots(&mut control, &mut readers).await?;
+            agreed = take_snapshots(&mut readers).await?;
             tries += 1;
         }
         if agreed.is_none() {
@@ -198,7 +202,6 @@ pub(super) async fn freeze(
         }
     }
     if single.is_some() {
-        // The description holds no rows that are compared, so it need not see the very state of the reader.
         readers.truncate(1);
     }
     if let Some(locker) = &mut locker {
@@ -223,9 +226,8 @@ async fn lock(settings: &Arc<Settings>) -> Result<Session> {
 }
 
 /// Starts the transactions of all connections; the position in the binary log that all of them stand at, if they do.
-async fn take_snapshots(control: &mut Session, readers: &mut [Session]) -> Result<Option<String>> {
-    let all = readers.iter_mut().chain([control]);
-    let found = try_join_all(all.map(|session| async move {
+async fn take_snapshots(readers: &mut [Session]) -> Result<Option<String>> {
+    let found = try_join_all(readers.iter_mut().map(|session| async move {
         session.run(DOING, START).await?;
         binlog_position(session).await
     }))
@@ -256,13 +258,6 @@ fn mysql_position(before: Option<String>, after: Option<String>, locked: bool, r
 }
 
 impl Frozen {
-    /// Holds the tables of `probe` (a query without rows) on every connection: none of them is altered or emptied now.
-    pub(super) async fn hold(&mut self, probe: &str) -> Result<()> {
-        self.control.run("preparing to read the table", probe).await?;
-        try_join_all(self.readers.iter_mut().map(|reader| reader.run("preparing to read the table", probe))).await?;
-        Ok(())
-    }
-
     /// Leaves one reader, for the reason given.
     pub(super) fn keep_one(&mut self, why: &str) {
         self.readers.truncate(1);

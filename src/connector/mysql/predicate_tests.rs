@@ -1,3 +1,5 @@
+//! Bounds of ranges as SQL, NULLs included.
+
 use super::*;
 
 fn column(expression: &str, nullable: bool, part: Part) -> Compared {

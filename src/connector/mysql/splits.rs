@@ -14,10 +14,12 @@ use crate::{
 use futures::TryStreamExt;
 use std::sync::Arc;
 
-/// Probes for each range: enough to see gaps, each one descent of the index.
-const PROBES_PER_PART: usize = 8;
-/// Probes at most; bounds time and the length of a statement.
-const PROBES_MAX: usize = 2048;
+/// Probes for each range and round, each two descents of the index.
+const PROBES_PER_PART: usize = 4;
+/// Probes of a round at most; bounds time.
+const PROBES_MAX: usize = 1024;
+/// Rounds of probes: the first one sees the large gaps, the others look into what lies between them.
+const ROUNDS: usize = 3;
 /// Probes in one statement.
 const PROBES_AT_ONCE: usize = 64;
 /// A table of at most this many rows is read whole.
@@ -51,29 +53,73 @@ pub(super) async fn cuts(
     let last = keys(read(format!("{select}{descending} LIMIT 1")), key).await?;
     let (Some(first), Some(last)) = (first.first(), last.first()) else { return Ok(Vec::new()) };
     let types: Vec<CanonicalType> = key.key.iter().map(|part| part.target.canonical.clone()).collect();
-    let (low, high) = (decode_key(&types, first)?, decode_key(&types, last)?);
-    let (Some(low), Some(high), Some(leading)) = (low.first(), high.first(), key.key.first()) else {
-        return Ok(Vec::new());
-    };
+    let leading_value =
+        |key: &[u8]| -> Result<Value> { Ok(decode_key(&types, key)?.into_iter().next().unwrap_or(Value::Null)) };
+    let (low, high) = (leading_value(first)?, leading_value(last)?);
+    let (Some(axis), Some(leading)) = (Axis::of(&low, &high), key.key.first()) else { return Ok(Vec::new()) };
     let sorting = order::sortings(relation, key)?;
     let Some(sorting) = sorting.first() else { return Ok(Vec::new()) };
     let expression = order::expression(relation, leading, *sorting)?;
     let wire = relation.wire(leading)?;
-    let count = parts.saturating_mul(PROBES_PER_PART).min(PROBES_MAX);
-    let mut probes = Vec::new();
-    for value in between(low, high, count) {
-        if let Part::Exact(literal) | Part::Above(literal) =
-            literal::part(wire, *sorting, relation.timestamp_max, &value)?
-        {
-            probes.push(format!("({select} WHERE {expression} >= {literal}{order} LIMIT 1)"));
+    let mut found = vec![first.clone(), last.clone()];
+    let mut probed: Vec<i128> = Vec::new();
+    for _ in 0..ROUNDS {
+        let places = found.iter().map(|key| Ok(axis.place(&leading_value(key)?))).collect::<Result<Vec<_>>>()?;
+        let places: Vec<i128> = places.into_iter().flatten().collect();
+        let next = probes(&places, &probed, parts.saturating_mul(PROBES_PER_PART).min(PROBES_MAX));
+        let mut asked = Vec::new();
+        for place in next {
+            probed.push(place);
+            let Some(value) = axis.value(place) else { continue };
+            if let Part::Exact(literal) | Part::Above(literal) =
+                literal::part(wire, *sorting, relation.timestamp_max, &value)?
+            {
+                asked.push(format!("({select} WHERE {expression} >= {literal}{order} LIMIT 1)"));
+                asked.push(format!("({select} WHERE {expression} < {literal}{descending} LIMIT 1)"));
+            }
         }
+        if asked.is_empty() {
+            break;
+        }
+        for some in asked.chunks(PROBES_AT_ONCE) {
+            found.extend(keys(read(some.join(" UNION ALL ")), key).await?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        probed.sort_unstable();
     }
-    let mut found = Vec::new();
-    for some in probes.chunks(PROBES_AT_ONCE) {
-        found.extend(keys(read(some.join(" UNION ALL ")), key).await?);
-    }
-    found.sort_unstable();
     Ok(evenly(&found, parts))
+}
+
+/// Where to look next: half of `count` at even steps over all spans that may hold keys, half in equal shares to each of
+/// them. Between two keys that were found there is nothing if a probe fell there, since it finds both its neighbours.
+fn probes(places: &[i128], probed: &[i128], count: usize) -> Vec<i128> {
+    let spans: Vec<(i128, i128)> = places
+        .windows(2)
+        .filter_map(|pair| match *pair {
+            [low, high] if high.saturating_sub(low) > 1 => {
+                let after = probed.partition_point(|probe| *probe <= low);
+                let empty = probed.get(after).is_some_and(|probe| *probe <= high);
+                (!empty).then_some((low, high))
+            }
+            _ => None,
+        })
+        .collect();
+    let total = spans.iter().fold(0_i128, |total, (low, high)| total.saturating_add(high.saturating_sub(*low))).max(1);
+    let count = count as i128;
+    let each = count / 2 / (spans.len() as i128).max(1);
+    let mut next = Vec::new();
+    for (low, high) in spans {
+        let length = high - low;
+        let share = length.saturating_mul(count) / 2 / total;
+        let wanted = (each + share).clamp(1, count);
+        next.extend(
+            (1..=wanted).map(|step| low + (length / (wanted + 1)) * step + length % (wanted + 1) * step / (wanted + 1)),
+        );
+    }
+    next.sort_unstable();
+    next.dedup();
+    next
 }
 
 async fn keys(rows: RowStream, key: &Projection) -> Result<Vec<Vec<u8>>> {
@@ -101,65 +147,78 @@ fn evenly(keys: &[Vec<u8>], parts: usize) -> Vec<Vec<u8>> {
     cuts
 }
 
-/// `count` values at even steps from `low` up to `high`; none for types without an arithmetic.
-fn between(low: &Value, high: &Value, count: usize) -> Vec<Value> {
-    let steps = |low: i128, high: i128, make: &dyn Fn(i128) -> Option<Value>| -> Vec<Value> {
-        let span = high.saturating_sub(low);
-        let count = count as i128;
-        let mut values: Vec<i128> =
-            (0..count).map(|step| low + (span / count) * step + span % count * step / count).collect();
-        values.dedup();
-        values.into_iter().filter_map(make).collect()
-    };
-    match (low, high) {
-        (Value::Number(low), Value::Number(high)) => match (whole(low), whole(high)) {
-            (Some(low), Some(high)) => steps(low, high, &|value| Some(Value::Number(number(value)))),
-            _ => Vec::new(),
-        },
-        (Value::Date(DateValue::Day(low, ..)), Value::Date(DateValue::Day(high, ..))) => {
-            // Twelve months of thirty-one days: days that do not exist are left out.
-            steps(i128::from(*low) * 372, i128::from(*high) * 372 + 371, &|value| {
-                let year = i32::try_from(value.div_euclid(372)).ok()?;
-                let month = u8::try_from(value.rem_euclid(372) / 31 + 1).ok()?;
-                let day = u8::try_from(value.rem_euclid(31) + 1).ok()?;
-                (day <= 28).then_some(Value::Date(DateValue::Day(year, month, day)))
-            })
-        }
-        (Value::Timestamp(TimestampValue::Finite(low, _)), Value::Timestamp(TimestampValue::Finite(high, _))) => {
-            steps(i128::from(*low), i128::from(*high), &|value| {
-                Some(Value::Timestamp(TimestampValue::Finite(i64::try_from(value).ok()?, 0)))
-            })
-        }
-        (Value::Instant(TimestampValue::Finite(low, _)), Value::Instant(TimestampValue::Finite(high, _))) => {
-            steps(i128::from(*low), i128::from(*high), &|value| {
-                Some(Value::Instant(TimestampValue::Finite(i64::try_from(value).ok()?, 0)))
-            })
-        }
-        (Value::Binary(low), Value::Binary(high)) => byte_steps(low, high, &steps, &Value::Binary),
-        (Value::Uuid(low), Value::Uuid(high)) => byte_steps(low, high, &steps, &|bytes| {
-            let mut uuid = [0; 16];
-            uuid.iter_mut().zip(bytes).for_each(|(target, byte)| *target = byte);
-            Value::Uuid(uuid)
-        }),
-        _ => Vec::new(),
-    }
+/// The values of a column as whole numbers, to step evenly between them.
+enum Axis {
+    Number,
+    Date,
+    Timestamp,
+    Instant,
+    /// The eight bytes behind those that both ends share.
+    Binary(Vec<u8>),
+    Uuid(Vec<u8>),
 }
 
-type Steps<'a> = dyn Fn(i128, i128, &dyn Fn(i128) -> Option<Value>) -> Vec<Value> + 'a;
+impl Axis {
+    /// The axis from `low` to `high`; `None` for types without an arithmetic.
+    fn of(low: &Value, high: &Value) -> Option<Self> {
+        let shared = |low: &[u8], high: &[u8]| {
+            let count = low.iter().zip(high).take_while(|(one, other)| one == other).count();
+            low[..count].to_vec()
+        };
+        Some(match (low, high) {
+            (Value::Number(_), Value::Number(_)) => Self::Number,
+            (Value::Date(_), Value::Date(_)) => Self::Date,
+            (Value::Timestamp(_), Value::Timestamp(_)) => Self::Timestamp,
+            (Value::Instant(_), Value::Instant(_)) => Self::Instant,
+            (Value::Binary(low), Value::Binary(high)) => Self::Binary(shared(low, high)),
+            (Value::Uuid(low), Value::Uuid(high)) => Self::Uuid(shared(low, high)),
+            _ => return None,
+        })
+    }
 
-/// Steps over the eight bytes behind what both ends have in common.
-fn byte_steps(low: &[u8], high: &[u8], steps: &Steps<'_>, make: &dyn Fn(Vec<u8>) -> Value) -> Vec<Value> {
-    let shared = low.iter().zip(high).take_while(|(one, other)| one == other).count();
-    let tail = |bytes: &[u8]| {
-        let mut eight = [0_u8; 8];
-        eight.iter_mut().zip(&bytes[shared..]).for_each(|(target, byte)| *target = *byte);
-        i128::from(u64::from_be_bytes(eight))
-    };
-    steps(tail(low), tail(high), &|value| {
-        let mut bytes = low[..shared].to_vec();
-        bytes.extend(u64::try_from(value).ok()?.to_be_bytes());
-        Some(make(bytes))
-    })
+    /// Where a value lies.
+    fn place(&self, value: &Value) -> Option<i128> {
+        let tail = |shared: &[u8], bytes: &[u8]| {
+            let mut eight = [0_u8; 8];
+            eight.iter_mut().zip(bytes.get(shared.len()..)?).for_each(|(target, byte)| *target = *byte);
+            Some(i128::from(u64::from_be_bytes(eight)))
+        };
+        match (self, value) {
+            (Self::Number, Value::Number(number)) => whole(number),
+            // Twelve months of thirty-one days.
+            (Self::Date, Value::Date(DateValue::Day(year, month, day))) => {
+                Some(i128::from(*year) * 372 + i128::from(month.max(&1) - 1) * 31 + i128::from(day.max(&1) - 1))
+            }
+            (Self::Timestamp, Value::Timestamp(TimestampValue::Finite(seconds, _)))
+            | (Self::Instant, Value::Instant(TimestampValue::Finite(seconds, _))) => Some(i128::from(*seconds)),
+            (Self::Binary(shared), Value::Binary(bytes)) => tail(shared, bytes),
+            (Self::Uuid(shared), Value::Uuid(bytes)) => tail(shared, bytes),
+            _ => None,
+        }
+    }
+
+    /// The value at a place.
+    fn value(&self, place: i128) -> Option<Value> {
+        let bytes =
+            |shared: &[u8]| -> Option<Vec<u8>> { Some([shared, &u64::try_from(place).ok()?.to_be_bytes()].concat()) };
+        Some(match self {
+            Self::Number => Value::Number(number(place)),
+            Self::Date => {
+                let month = u8::try_from(place.rem_euclid(372) / 31 + 1).ok()?;
+                // Every month has twenty-eight days.
+                let day = u8::try_from(place.rem_euclid(372) % 31 + 1).ok()?.min(28);
+                Value::Date(DateValue::Day(i32::try_from(place.div_euclid(372)).ok()?, month, day))
+            }
+            Self::Timestamp => Value::Timestamp(TimestampValue::Finite(i64::try_from(place).ok()?, 0)),
+            Self::Instant => Value::Instant(TimestampValue::Finite(i64::try_from(place).ok()?, 0)),
+            Self::Binary(shared) => Value::Binary(bytes(shared)?),
+            Self::Uuid(shared) => {
+                let mut uuid = [0; 16];
+                uuid.iter_mut().zip(bytes(shared)?).for_each(|(target, byte)| *target = byte);
+                Value::Uuid(uuid)
+            }
+        })
+    }
 }
 
 /// The whole part of a number that is small enough to count with.
@@ -199,15 +258,27 @@ mod tests {
     }
 
     #[test]
-    fn values_between_the_ends() {
-        let low = Value::Number(number(-100));
-        let high = Value::Number(number(18_446_744_073_709_551_615));
-        let found = between(&low, &high, 4);
-        assert_eq!(found.len(), 4);
-        assert_eq!(found[0], low);
-        let Value::Number(third) = &found[2] else { return assert!(found.is_empty()) };
-        assert_eq!(whole(third), Some(9_223_372_036_854_775_757));
-        let found = between(&Value::Binary(vec![7, 0]), &Value::Binary(vec![7, 128]), 2);
-        assert_eq!(found[1], Value::Binary(vec![7, 64, 0, 0, 0, 0, 0, 0, 0]));
+    fn values_have_places() {
+        let low = Value::Binary(vec![7, 0]);
+        let high = Value::Binary(vec![7, 128]);
+        let axis = Axis::of(&low, &high);
+        let place = axis.as_ref().and_then(|axis| axis.place(&high));
+        assert_eq!(place, Some(128 << 56));
+        let middle = axis.and_then(|axis| axis.value(64 << 56));
+        assert_eq!(middle, Some(Value::Binary(vec![7, 64, 0, 0, 0, 0, 0, 0, 0])));
+        for value in [-100, 0, 18_446_744_073_709_551_615] {
+            assert_eq!(Axis::Number.value(value).and_then(|found| Axis::Number.place(&found)), Some(value));
+        }
+        let day = Value::Date(DateValue::Day(2024, 2, 28));
+        assert_eq!(Axis::Date.place(&day).and_then(|place| Axis::Date.value(place)), Some(day));
+    }
+
+    #[test]
+    fn probes_leave_out_what_is_empty() {
+        assert_eq!(probes(&[0, 100], &[], 4), [20, 40, 60, 80]);
+        // Nothing lies between 10 and 90, where a probe at 50 found both.
+        let next = probes(&[0, 10, 90, 100], &[50], 4);
+        assert!(!next.is_empty() && next.iter().all(|probe| *probe <= 10 || *probe > 90), "{next:?}");
+        assert_eq!(probes(&[5, 6, 7], &[], 8), Vec::<i128>::new());
     }
 }

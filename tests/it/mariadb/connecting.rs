@@ -27,6 +27,8 @@ fn o44_passwords_with_special_characters() {
     let maria = Maria::alone(&["--log-bin=binlog"]);
     maria.sql("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)");
     let (address, name) = (maria.address(), maria.name().to_owned());
+    // Has its own password, an empty one.
+    let root = maria.table("t").replace("root@", "root:@");
     for (at, (password, encoded)) in [
         ("@Pass:w/rd#1", "%40Pass%3Aw%2Frd%231"),
         ("p%40", "p%2540"),
@@ -44,13 +46,13 @@ fn o44_passwords_with_special_characters() {
         let url = format!("mysql://{user}:{encoded}@{address}/{name}#t");
         desk.diff(&[&url, &maria.table("t")]).assert_counts(0, 0, 0);
         let bare = format!("mysql://{user}@{address}/{name}#t");
-        with_env(&desk, &[("MYSQL_PWD", password)], &[&bare, &maria.table("t")]).assert_counts(0, 0, 0);
+        with_env(&desk, &[("MYSQL_PWD", password)], &[&bare, &root]).assert_counts(0, 0, 0);
         let option = password.replace('\\', "\\\\");
         let option = if option.contains('#') { format!("\"{option}\"") } else { option };
         desk.file(".my.cnf", format!("[client]\nuser={user}\npassword={option}\n"));
         let home = desk.arg("");
         let nobody = format!("mysql://{address}/{name}#t");
-        let outcome = with_env(&desk, &[("HOME", &home)], &[&nobody, &maria.table("t")]);
+        let outcome = with_env(&desk, &[("HOME", &home)], &[&nobody, &root]);
         assert_eq!(outcome.code, 0, "{password}: {}", outcome.stderr);
         let wrong = format!("mysql://{user}:{encoded}x@{address}/{name}#t");
         let outcome = desk.diff(&[&wrong, &maria.table("t")]);
@@ -80,21 +82,14 @@ fn a_socket_and_wrong_places() {
 #[test]
 fn o45_tls_is_checked_or_refused() {
     let desk = Desk::new();
-    let authority = rcgen_files(&desk);
-    let options = [
-        "--log-bin=binlog".to_owned(),
-        format!("--ssl-cert={}", desk.arg("server.pem")),
-        format!("--ssl-key={}", desk.arg("server.key")),
-    ];
-    let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let server = MariadbServer::start_with(&options).unwrap();
+    let (server, authority) = MariadbServer::start_with_tls(&desk.path(""), "localhost").unwrap();
     server
         .execute("CREATE DATABASE d; CREATE TABLE d.t (id int PRIMARY KEY); CREATE USER s@'%' REQUIRE SSL; GRANT ALL ON d.* TO s@'%'")
         .unwrap();
     let plain = format!("{}#t", server.url("d"));
     let port = server.port();
     let with = |host: &str, query: &str| format!("mysql://s@{host}:{port}/d?{query}#t");
-    let ca = format!("ssl-ca={authority}");
+    let ca = format!("ssl-ca={}", authority.display());
     // The certificate is that of `localhost`.
     for (host, query, good) in [
         ("localhost", "ssl-mode=preferred".to_owned(), true),
@@ -118,17 +113,4 @@ fn o45_tls_is_checked_or_refused() {
         let url = format!("{}?ssl-mode={mode}&{ca}#t", bare.url());
         desk.diff(&[&url, &bare.table("t")]).assert_refused(&["the server offers no TLS"]);
     }
-}
-
-/// Makes an authority, and a key and certificate for `localhost` that it signed; gives the path of the authority's.
-fn rcgen_files(desk: &Desk) -> String {
-    let script = "\
-openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout ca.key -out ca.pem 2>/dev/null
-openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null
-printf 'subjectAltName=DNS:localhost\\n' >ext
-openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile ext -out server.pem 2>/dev/null
-chmod 0644 server.key; chmod 0755 .";
-    let status = std::process::Command::new("sh").args(["-ec", script]).current_dir(desk.path("")).status().unwrap();
-    assert!(status.success());
-    desk.arg("ca.pem")
 }

@@ -219,8 +219,18 @@ const FAMILIES: &[(&str, &str, &[&str], &[&str])] = &[
     ("varchar(20) COLLATE utf8mb4_general_ci", "text", TEXTS, &[]),
     ("varchar(20) COLLATE utf8mb4_nopad_bin", "text", TEXTS, &[]),
     ("char(20) COLLATE utf8mb4_general_ci", "varchar(20)", TEXTS, &[]),
-    ("varchar(20) CHARACTER SET ucs2", "text", &["''", "'A'", "'a'", "'\u{e9}'", "'\u{5d0}'", "'\u{20ac}'"], &[]),
-    ("varchar(20) CHARACTER SET latin1", "text", &["''", "'A'", "'a'", "'\u{e9}'", "'\u{20ac}'"], &[]),
+    (
+        "varchar(20) CHARACTER SET ucs2 COLLATE ucs2_bin",
+        "text",
+        &["''", "'A'", "'a'", "'\u{e9}'", "'\u{5d0}'", "'\u{20ac}'"],
+        &[],
+    ),
+    (
+        "varchar(20) CHARACTER SET latin1 COLLATE latin1_bin",
+        "text",
+        &["''", "'A'", "'a'", "'\u{e9}'", "'\u{20ac}'"],
+        &[],
+    ),
     ("enum('b','a','','C')", "text", &["''", "'C'", "'a'", "'b'"], &[]),
     ("set('b','a')", "text", &["''", "'a'", "'b'", "'b,a'"], &[]),
     ("bit(10)", "bit(10)", &["b'0000000000'", "b'0000000001'", "b'0111111111'", "b'1000000000'", "b'1111111111'"], &[]),
@@ -328,5 +338,41 @@ fn a_prefix_index_is_no_key_and_a_nullable_one_neither() {
         let text = document.to_string();
         assert!(text.contains(&format!("\"{origin}")), "{table}: {text}");
         desk.diff(&[&maria.table(table), &maria.table(table)]).assert_counts(0, 0, 0);
+    }
+}
+
+#[test]
+fn cuts_of_large_tables_are_even_and_depend_on_the_data_alone() {
+    let (desk, maria) = (Desk::new(), Maria::new());
+    // Two clusters far apart, in each of several types.
+    for (name, native, key) in [
+        ("i", "bigint", "seq + (seq > 30000) * 1000000000000"),
+        ("u", "bigint unsigned", "seq + IF(seq > 30000, 18446744073709000000, 0)"),
+        ("d", "decimal(30,5)", "seq / 7 - 1000"),
+        ("t", "datetime(3)", "'2020-01-01' + INTERVAL seq MINUTE"),
+        ("b", "binary(16)", "UNHEX(MD5(seq))"),
+        ("v", "varbinary(40)", "CONCAT('prefix-', LPAD(seq, 9, '0'))"),
+    ] {
+        maria.sql(&format!(
+            "CREATE TABLE {name} (k {native} PRIMARY KEY, v int); INSERT INTO {name} SELECT {key}, seq FROM seq_1_to_60000; \
+             ANALYZE TABLE {name}"
+        ));
+        let table = maria.table(name);
+        let mut digests = Vec::new();
+        for workers in ["1", "3"] {
+            let outcome = desk.diff(&[&table, &table, "--ranges", "16", "-j", workers]);
+            outcome.assert_counts(0, 0, 0);
+            let document = outcome.document();
+            assert_eq!(document["rows"]["source"], 60_000);
+            digests.push(document["digest"]["source"].clone());
+            let folder = outcome.folder().display().to_string();
+            let rows = desk.python(&format!(
+                "print(duckdb.sql(\"SELECT count(*), max(source_rows) FROM '{folder}/ranges.parquet'\").fetchall()[0])"
+            ));
+            let numbers: Vec<u64> =
+                rows.trim_matches(['(', ')', '\n']).split(", ").filter_map(|n| n.parse().ok()).collect();
+            assert!(numbers.len() == 2 && numbers[0] >= 10 && numbers[1] < 16_000, "{name}: {rows}");
+        }
+        assert_eq!(digests[0], digests[1], "{name}");
     }
 }

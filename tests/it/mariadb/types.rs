@@ -25,7 +25,7 @@ const SHARED: &[Row] = &[
     ("d39", "decimal(39,1)", "12345678901234567890123456789012345678.9", "12345678901234567890123456789012345678.8", "numeric", "12345678901234567890123456789012345678.9"),
     ("fl", "float", "3.4028234e38", "1.1754944e-38", "real", "3.4028234e38"),
     ("ft", "float", "0.1", "0.2", "real", "0.1"),
-    ("do", "double", "2.2250738585072014e-308", "1.7976931348623157e308", "float8", "2.2250738585072014e-308"),
+    ("dd", "double", "2.2250738585072014e-308", "1.7976931348623157e308", "float8", "2.2250738585072014e-308"),
     ("dt", "double", "0.1", "0.10000000000000002", "float8", "0.1"),
     ("b1", "bit(1)", "b'1'", "b'0'", "bit(1)", "'1'"),
     ("b10", "bit(10)", "b'1000000001'", "b'1000000000'", "bit(10)", "'1000000001'"),
@@ -85,7 +85,7 @@ fn every_type_that_postgresql_shares() {
     desk.diff(&[&both[1], &both[0], "--sort", "local"]).assert_counts(0, 0, 0);
     // A view and a query give the same values, though the catalog says less of them.
     maria.sql("CREATE VIEW v AS SELECT * FROM t");
-    desk.diff(&[&maria.table("v"), &both[1], "-k", "id"]).assert_counts(0, 0, 0);
+    desk.diff(&[&maria.table("v"), &both[1], "-k", "id", "--cast", "js=json"]).assert_counts(0, 0, 0);
     let query = format!("SELECT * FROM {}.t", maria.name());
     let known = ["-k", "id", "--exclude", "js", "--exclude", "uu", "--exclude", "i4", "--exclude", "i6"];
     desk.diff(&[&[maria.url().as_str(), &both[1], "--source-query", &query], known.as_slice()].concat())
@@ -121,9 +121,8 @@ fn every_type_against_itself_and_as_text() {
     let outcome = desk.diff(&args);
     outcome.assert_counts(0, 0, 1);
     let columns = outcome.document()["columns"].clone();
-    let changed = columns.as_object().map_or(0, |columns| {
-        columns.values().filter(|differences| differences.as_u64().is_some_and(|number| number > 0)).count() as u64
-    });
+    let changed =
+        columns.as_array().map_or(0, |columns| columns.iter().filter(|column| column["changed"] == 1).count() as u64);
     assert_eq!(changed, count, "{columns}");
 }
 
