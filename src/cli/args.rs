@@ -25,6 +25,7 @@ const DIFF_EXAMPLES: &str = "Examples:
   tieout diff 'mysql://ann@db3/shop#orders' 'postgres://ann@db1/shop#orders'
   tieout diff 'postgres:///shop#orders' 'export/orders-*.parquet' -k order_id
   tieout diff 'postgres:///shop#orders' orders.csv -k order_id --null NULL --delimiter ';'
+  tieout diff 'postgres:///shop#orders' 'sqlite:shop.db#orders' --cast day=date
   tieout diff a.parquet b.parquet -k id --option amount.abs_tol=0.01 --exclude loaded_at
   tieout diff --config orders.toml --format json | jq .verdict
 
@@ -155,7 +156,7 @@ pub enum SortName {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub struct CompareArgs {
-    /// The table that is the truth: `postgres://user@host/db#schema.table`, `mysql://user@host/db#table`, a file, a glob or an object-store URL
+    /// The table that is the truth: `postgres://user@host/db#schema.table`, `mysql://user@host/db#table`, `mssql://user@host/db#schema.table`, `sqlite:path#table`, a file, a glob or an object-store URL
     #[arg(help_heading = "Tables", display_order = 0)]
     pub source: Option<String>,
     /// The table that should hold what the source holds

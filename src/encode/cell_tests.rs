@@ -186,7 +186,7 @@ impl Owned {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Integer(one), Self::Integer(other)) => one == other,
-            (Self::Real(one), Self::Real(other)) => one == other,
+            (Self::Real(one), Self::Real(other)) => one.to_bits() == other.to_bits(),
             (Self::Integer(whole), Self::Real(real)) | (Self::Real(real), Self::Integer(whole)) => {
                 real.fract() == 0.0 && real.abs() < 1e30 && format!("{real:.0}") == whole.to_string()
             }

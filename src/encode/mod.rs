@@ -25,6 +25,7 @@ pub use cell::Cell;
 pub use decode::{FieldForm, Fields, decode_field, decode_form, decode_key, decode_row, fields};
 pub use fold::fold_text;
 pub use layout::RowLayout;
+pub(crate) use temporal::{civil_from_days, date_from_days, days_from_civil};
 pub use text::{parse, render};
 pub use writer::{RowWriter, encode_key, encode_row};
 

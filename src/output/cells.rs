@@ -1,8 +1,7 @@
 //! Arrow columns from canonical values: exact, or a NULL cell whose value is told apart.
 
-use super::calendar::days_from_civil;
 use crate::{
-    encode::{FieldForm, decode_form, render},
+    encode::{FieldForm, days_from_civil, decode_form, render},
     model::{CanonicalType, ColumnPair, DateValue, Decimal, Error, OutputHint, Result, TimestampValue, Value},
 };
 use arrow_array::{
@@ -64,7 +63,8 @@ pub(super) fn field(pair: &ColumnPair) -> Field {
 pub(super) enum Held {
     /// The cell holds it exactly.
     Exact,
-    /// The Arrow type cannot hold it: the cell is NULL, and this is its canonical text.
+    /// The Arrow type cannot hold it: the cell is NULL, and this is its canonical text. Or it is a stray value, whose
+    /// text stands in the cell too.
     Beyond(String),
 }
 
@@ -186,6 +186,14 @@ impl Cells {
             self.append_null();
             return Ok(Held::Exact);
         }
+        if matches!(value, Value::Stray(_)) {
+            let text = self.text(value)?;
+            match &mut self.builder {
+                Builder::Text(builder) | Builder::Rendered(builder) => builder.append_value(&text),
+                _ => self.append_null(),
+            }
+            return Ok(Held::Beyond(text));
+        }
         if self.put(value)? {
             return Ok(Held::Exact);
         }
@@ -202,13 +210,6 @@ impl Cells {
 
     /// Appends the value if the column can hold it exactly, and says whether it did.
     fn put(&mut self, value: &Value) -> Result<bool> {
-        if let (Builder::Text(builder), Value::Stray(stray)) = (&mut self.builder, value) {
-            let text = render(&self.canonical, stray);
-            return Ok(put(text, |text| builder.append_value(text)));
-        }
-        if matches!(value, Value::Stray(_)) && !matches!(self.builder, Builder::Rendered(_)) {
-            return Ok(false);
-        }
         if matches!(self.builder, Builder::Rendered(_)) {
             let text = self.text(value)?;
             if let Builder::Rendered(builder) = &mut self.builder {
@@ -267,7 +268,9 @@ fn put<T>(value: Option<T>, append: impl FnOnce(T)) -> bool {
 fn date(value: DateValue) -> Option<i32> {
     match value {
         // Readers take the outermost numbers for infinity or for NULL, here and in `scaled`.
-        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?)
+        // Zero and partial dates are no days.
+        DateValue::Day(_, 0, _) | DateValue::Day(_, _, 0) => None,
+        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day))
             .ok()
             .filter(|days| days.unsigned_abs() < i32::MAX.unsigned_abs()),
         DateValue::NegativeInfinity | DateValue::PositiveInfinity => None,

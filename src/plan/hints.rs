@@ -7,6 +7,7 @@ const PRECISION_MAX: u32 = 76;
 
 /// Decides the output form of a pair from the declared types of its sides. `Plain` whenever a side declares nothing.
 pub(super) fn output_hint(canonical: &CanonicalType, source: &LogicalType, sink: &LogicalType) -> OutputHint {
+    let (source, sink) = (hinted(source), hinted(sink));
     let (one, other) = match (silent(source), silent(sink)) {
         (true, true) => return OutputHint::Plain,
         (true, false) => (sink, sink),
@@ -24,6 +25,15 @@ pub(super) fn output_hint(canonical: &CanonicalType, source: &LogicalType, sink:
             _ => OutputHint::Plain,
         },
         _ => OutputHint::Plain,
+    }
+}
+
+/// What a column without a fixed type is hinted at: whole numbers are worth a column of whole numbers, whose rare
+/// fractions stand beside it; other hints say too little of what is stored.
+fn hinted(logical: &LogicalType) -> &LogicalType {
+    match logical {
+        LogicalType::Dynamic(hint) if matches!(**hint, LogicalType::Integer { .. }) => hint,
+        other => other,
     }
 }
 

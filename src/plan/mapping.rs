@@ -217,7 +217,8 @@ impl<'a> Planner<'a> {
         let pair = ColumnPair {
             name: columns.map(|column| column.name.clone()),
             native: columns.map(|column| column.native.clone()),
-            output: if meeting.strays {
+            // A key holds no stray values.
+            output: if meeting.strays && role == Role::Row {
                 OutputHint::Text
             } else {
                 output_hint(&meeting.canonical, &columns.source.logical, &columns.sink.logical)

@@ -36,8 +36,10 @@ async fn a_writer_changes_nothing_that_is_frozen() {
         assert!(frozen.position().value.contains("t.db"), "{}", frozen.position());
         assert_eq!(rows(&*frozen, &projection, KeyRange::all()).await, before, "{mode}");
         drop(frozen);
+        drop(connection);
         let again = freeze(&locator).await;
         assert_eq!(rows(&*again, &projection, KeyRange::all()).await == before, mode == "delete");
+        assert_eq!(again.position().exactness, expected, "alone: {}", again.position());
     }
 }
 

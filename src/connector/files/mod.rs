@@ -111,7 +111,7 @@ fn position_of(set: &FileSet) -> Position {
         let tag = file.stamp.tag.as_deref().unwrap_or("-");
         format!("{} size {} modified {} tag {tag}", file.name, file.stamp.size, file.stamp.modified)
     };
-    let value = if set.files.len() <= POSITION_FILES_MAX {
+    let mut value = if set.files.len() <= POSITION_FILES_MAX {
         set.files.iter().map(line).collect::<Vec<_>>().join("; ")
     } else {
         use blake2::{Blake2b, Digest, digest::consts::U32};
@@ -125,8 +125,10 @@ fn position_of(set: &FileSet) -> Position {
         format!("{} files, {bytes} bytes, list blake2b-256 {digest}", set.files.len())
     };
     let mut obtained = "facts of each file, read at the start and again after it was read".to_owned();
+    // Part of the value, because people see that in every summary.
     if set.ignored > 0 {
-        obtained = format!("{obtained}; {} side files (_*, .*, *.crc, *.md5) beside them were not read", set.ignored);
+        let plural = if set.ignored == 1 { "" } else { "s" };
+        value = format!("{value}; {} side file{plural} (_*, .*, *.crc, *.md5) set aside", set.ignored);
     }
     let mut exactness = Exactness::Bracketed;
     if set.files.iter().any(|file| file.stamp.is_blind()) {

@@ -28,7 +28,7 @@ fn facts(path: &Path) -> io::Result<Option<FileFacts>> {
 }
 
 fn text(facts: Option<FileFacts>) -> String {
-    let Some(facts) = facts else { return "not there".to_owned() };
+    let Some(facts) = facts else { return "empty".to_owned() };
     let modified = facts
         .modified
         .and_then(|modified| modified.duration_since(SystemTime::UNIX_EPOCH).ok())
@@ -45,7 +45,9 @@ pub(super) fn freeze(connection: &Connection, target: &Target) -> Result<Positio
     let mut wal_path = path.clone().into_os_string();
     wal_path.push("-wal");
     let wal_path = PathBuf::from(wal_path);
-    let look = || (facts(&path).ok().flatten(), facts(&wal_path).ok().flatten());
+    // An empty log is as good as none: the first reader makes one.
+    let log = || facts(&wal_path).ok().flatten().filter(|facts| facts.bytes > 0);
+    let look = || (facts(&path).ok().flatten(), log());
     let failed = |error: rusqlite::Error| failure(DOING, &error);
     let before = look();
     connection.execute_batch("BEGIN").map_err(failed)?;

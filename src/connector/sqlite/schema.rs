@@ -229,7 +229,9 @@ fn describe_table(connection: &Connection, target: &Target, table: &str) -> Resu
         && !primary.iter().all(|at| without_null[*at])
         && lacks_null(connection, &from, &listed_columns, &primary)?
     {
-        primary.iter().for_each(|at| without_null[*at] = true);
+        for at in &primary {
+            without_null[*at] = true;
+        }
     }
     let (mut columns, mut facts) = (Vec::new(), Vec::new());
     for (at, found) in listed_columns.iter().enumerate() {

@@ -42,11 +42,10 @@ pub(super) fn affinity(declared: &str, strict: bool) -> Affinity {
 pub(super) fn logical(declared: &str, strict: bool) -> LogicalType {
     let hint = match affinity(declared, strict) {
         Affinity::Integer => LogicalType::Integer { bits: 64, signed: true },
-        Affinity::Text => LogicalType::Text,
         Affinity::Real => LogicalType::Float { bits: 64 },
         Affinity::Numeric => LogicalType::Decimal { declared: precision(declared) },
         Affinity::None if declared.to_ascii_uppercase().contains("BLOB") => LogicalType::Binary,
-        Affinity::None => LogicalType::Text,
+        Affinity::Text | Affinity::None => LogicalType::Text,
     };
     LogicalType::Dynamic(Box::new(hint))
 }
