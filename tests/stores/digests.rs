@@ -25,9 +25,9 @@ const SHARED_ROWS: usize = 5000;
 const STANDARD_ROWS: u64 = 3000;
 
 /// A place where the rows are.
-struct Place {
-    name: &'static str,
-    locator: String,
+pub(crate) struct Place {
+    pub(crate) name: &'static str,
+    pub(crate) locator: String,
     /// Columns whose zoneless times are those of UTC.
     zoned: &'static [&'static str],
     /// Whether the store has moments: a zone is for a pair of a zoneless time and a moment.
@@ -35,13 +35,13 @@ struct Place {
 }
 
 impl Place {
-    fn new(name: &'static str, locator: String) -> Self {
+    pub(crate) fn new(name: &'static str, locator: String) -> Self {
         Self { name, locator, zoned: &[], has_moments: true }
     }
 }
 
 /// What all runs have in common.
-struct Plan {
+pub(crate) struct Plan {
     folder: TempDir,
     key: &'static str,
     casts: Vec<(String, String)>,
@@ -50,7 +50,7 @@ struct Plan {
 }
 
 impl Plan {
-    async fn run(&self, source: &Place, sink: &Place) -> RunResult {
+    pub(crate) async fn run(&self, source: &Place, sink: &Place) -> RunResult {
         let side = |place: &Place| PartialSide { locator: Some(place.locator.clone()), ..PartialSide::default() };
         let zone = |column: &&str| OptionSetting {
             column: (*column).to_owned(),
@@ -106,7 +106,7 @@ impl Plan {
 }
 
 /// Values that every store has.
-fn is_shared(kind: Kind, cell: &Cell) -> bool {
+pub(crate) fn is_shared(kind: Kind, cell: &Cell) -> bool {
     match (kind, cell) {
         // From the first second of 1970 to the last one of 32 bits; some stores have no moments beyond.
         (Kind::Instant, Cell::Instant(micros)) => (1_000_000..2_147_483_647_000_000).contains(micros),
@@ -135,7 +135,7 @@ fn canonical_name(kind: Kind) -> &'static str {
     }
 }
 
-fn plan_of(table: &Table) -> Plan {
+pub(crate) fn plan_of(table: &Table) -> Plan {
     let casts = table.columns.iter().map(|column| (column.name.clone(), canonical_name(column.kind).to_owned()));
     Plan { folder: tempfile::tempdir().unwrap(), key: "id", casts: casts.collect(), first: None }
 }

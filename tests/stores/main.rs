@@ -7,6 +7,7 @@ mod bounds;
 mod contract;
 mod csv;
 mod digests;
+mod faults;
 mod mariadb;
 mod parquet;
 mod postgres;

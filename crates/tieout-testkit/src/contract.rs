@@ -364,6 +364,50 @@ fn random_text(random: &mut SplitMix64, longest: u64) -> String {
     (0..=random.below(longest)).filter_map(|_| LETTERS.get(random.below(12) as usize)).collect()
 }
 
+/// Another value, as near to this one as it gets.
+#[must_use]
+pub fn changed(cell: &Cell) -> Cell {
+    // Of two neighbours the one that every store has too.
+    let near = |value: i64| if value > 0 { value - 1 } else { value + 1 };
+    match cell {
+        Cell::Null => Cell::Null,
+        Cell::Bool(value) => Cell::Bool(!value),
+        Cell::Int(value) => Cell::Int(near(*value)),
+        Cell::Decimal(mantissa, scale) => {
+            Cell::Decimal(if *mantissa > 0 { mantissa - 1 } else { mantissa + 1 }, *scale)
+        }
+        // Not every store has the numbers beside zero.
+        Cell::Real(value) => {
+            let near = if *value > 0.0 { value.next_down() } else { value.next_up() };
+            Cell::Real(if near.is_normal() { near } else { 1.5 })
+        }
+        Cell::Double(value) => {
+            let near = if *value > 0.0 { value.next_down() } else { value.next_up() };
+            Cell::Double(if near.is_normal() { near } else { 1.5 })
+        }
+        Cell::Text(text) => Cell::Text(match text.strip_suffix(|last: char| last.is_ascii_alphabetic()) {
+            // The case of a letter, and nothing else.
+            Some(front) => {
+                let last = text.chars().last().unwrap_or('x');
+                let other =
+                    if last.is_ascii_lowercase() { last.to_ascii_uppercase() } else { last.to_ascii_lowercase() };
+                format!("{front}{other}")
+            }
+            None => format!("x{}", text.chars().skip(1).collect::<String>()),
+        }),
+        Cell::Bytes(bytes) => Cell::Bytes(bytes.iter().copied().chain([0]).collect()),
+        Cell::Date(days) => Cell::Date(if *days > 0 { days - 1 } else { days + 1 }),
+        Cell::Time(micros) => Cell::Time(near(*micros)),
+        Cell::Timestamp(micros) => Cell::Timestamp(near(*micros)),
+        Cell::Instant(micros) => Cell::Instant(micros + 1),
+        Cell::Uuid(bytes) => {
+            let mut other = *bytes;
+            other[15] ^= 1;
+            Cell::Uuid(other)
+        }
+    }
+}
+
 /// A table with one column a kind of `kinds` after the key `id`, and rows of extremes, NULLs and random values.
 ///
 /// Columns are named `c0_...` after their kind; row `n` has the key `n`.
@@ -469,6 +513,17 @@ mod tests {
         assert_eq!(text(Cell::Date(-719_162)), "0001-01-01");
         assert_eq!(text(Cell::Date(2_932_896)), "9999-12-31");
         assert_eq!(text(Cell::Bytes(vec![0, 255])), "00ff");
+    }
+
+    #[test]
+    fn what_is_changed_is_another_value() {
+        for kind in KINDS {
+            let mut source = SplitMix64::new(1);
+            let values = extremes(kind).into_iter().chain((0..100).map(|_| random(kind, &mut source)));
+            for cell in values {
+                assert_ne!(changed(&cell).cmp_canonical(&cell), Ordering::Equal, "{kind:?} {cell:?}");
+            }
+        }
     }
 
     #[test]
