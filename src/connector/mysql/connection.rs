@@ -79,7 +79,7 @@ impl Session {
 
     async fn pin(&mut self) -> Result<()> {
         const DOING: &str = "preparing the session";
-        self.run(DOING, "SET NAMES utf8mb4").await?;
+        self.run(DOING, "SET NAMES utf8mb4, SESSION sql_select_limit = 18446744073709551615").await?;
         let names: Vec<String> = PINNED.iter().map(|(name, ..)| format!("'{name}'")).collect();
         let show = format!("SHOW SESSION VARIABLES WHERE Variable_name IN ({})", names.join(", "));
         let known = self.rows(DOING, &show).await?;

@@ -222,7 +222,7 @@ impl<'connection> Reading<'connection> {
         }
         let failed = |error: rusqlite::Error| failure(DOING, &error);
         let mut statement = connection.prepare(&query.sql).map_err(failed)?;
-        for (index, value) in query.params.iter().enumerate() {
+        for (index, value) in query.params.iter().take(statement.parameter_count()).enumerate() {
             statement.raw_bind_parameter(index + 1, value).map_err(failed)?;
         }
         let columns = Arc::clone(&query.columns);
