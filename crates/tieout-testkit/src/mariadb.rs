@@ -157,6 +157,8 @@ impl MariadbServer {
     fn command(&self, program: &str, root: bool) -> Result<Command> {
         let mut command = Command::new(find(program)?);
         command.arg("--no-defaults").arg(format!("--datadir={}", self.folder.path().join("data").display()));
+        // A server that starts removes what temporary tables it finds in this folder, those of other servers too.
+        command.arg(format!("--tmpdir={}", self.folder.path().display()));
         if root {
             command.arg(format!("--user={ACCOUNT}"));
         }
