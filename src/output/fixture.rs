@@ -108,7 +108,13 @@ pub(super) fn plan_facts(out: &Path, plan: ComparisonPlan) -> PlanFacts {
 
 /// One range of equal rows, one of a missing row and a changed pair.
 pub(super) fn outcomes() -> Vec<RangeOutcome> {
-    let tally = |rows, digest| SideTally { rows, duplicate_keys: 0, surplus_rows: 0, digest: Digest([digest; 32]) };
+    let tally = |rows, digest| SideTally {
+        rows,
+        duplicate_keys: 0,
+        surplus_rows: 0,
+        null_key_rows: 0,
+        digest: Digest([digest; 32]),
+    };
     vec![
         RangeOutcome {
             range: 0,
