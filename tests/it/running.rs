@@ -63,6 +63,17 @@ fn o50g_duplicates_and_null_keys_are_no_trouble_and_are_shown() {
     ] {
         assert!(text.stdout.contains(line), "{line}{}", text.stdout);
     }
+    // Many rows of one run of equal ones, read in order.
+    desk.python(
+        "rows = [(None, f'{i:03}') if i < 500 else (i // 4, None if i % 4 == 0 else str(i % 4)) for i in range(3000)]
+pq.write_table(pa.table({'a': pa.array([a for a, b in rows], pa.int32()), 'b': [b for a, b in rows], 'v': range(3000)}), 'p.parquet')",
+    );
+    let file = desk.arg("p.parquet");
+    for flags in [["--sort", "server"], ["--ranges", "5"]] {
+        let outcome = desk.diff(&[&[file.as_str(), &file, "-k", "a", "-k", "b"], flags.as_slice()].concat());
+        outcome.assert_counts(0, 0, 0);
+        assert_eq!(null_rows(&outcome), json!({ "source": 1125, "sink": 1125 }));
+    }
     // They are counted where they are, also where they differ.
     postgres.sql("DELETE FROM k WHERE b IS NULL AND a = 1; UPDATE k SET v = 9 WHERE a IS NULL AND b IS NULL");
     let outcome = desk.diff(&[&source, &sinks[0], "-k", "a", "-k", "b"]);
