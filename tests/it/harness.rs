@@ -91,6 +91,15 @@ impl Desk {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Lines of a query over the differences `d` of a run.
+    #[track_caller]
+    pub(crate) fn differences(&self, outcome: &Outcome, select: &str) -> String {
+        self.python(&format!(
+            "d = duckdb.sql(\"SELECT * FROM '{}/differences/*.parquet'\")\nfor r in duckdb.sql(\"{select}\").fetchall(): print(*r)",
+            outcome.folder().display()
+        ))
+    }
+
     /// Runs `tieout diff --format json` with `args`.
     pub(crate) fn diff(&self, args: &[&str]) -> Outcome {
         self.run("diff", args)
