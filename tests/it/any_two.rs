@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
 
 use crate::{
-    harness::{Desk, Postgres},
+    harness::{Desk, Postgres, diff_and_peak},
     mariadb::Maria,
     sqlite::{sqlite, table as sqlite_table},
 };
@@ -124,5 +124,63 @@ fn o48_binary_keys_are_reported_byte_for_byte() {
         }
         // The same question has the same bytes for an answer.
         assert_eq!(parts[0], parts[1]);
+    }
+}
+
+#[test]
+fn o49_memory_does_not_grow_with_rows_and_differences() {
+    const SIZES: [(&str, u64); 2] = [("few", 10_000), ("many", 100_000)];
+    let stores = Stores::new();
+    stores.sql("CREATE TABLE ten (d int); INSERT INTO ten VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)");
+    for (name, rows) in SIZES {
+        let number = "a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d";
+        for (side, value) in [("s", "i"), ("k", "-1 - i")] {
+            stores.sql(&format!(
+                "CREATE TABLE {name}_{side} (id int PRIMARY KEY, v int); INSERT INTO {name}_{side} SELECT i, {value} FROM \
+                 (SELECT {number} AS i FROM ten a, ten b, ten c, ten e, ten f) AS n WHERE i < {rows}"
+            ));
+        }
+    }
+    for store in 0..3 {
+        let peaks = SIZES.map(|(name, rows)| {
+            let (source, sink) = (stores.tables(&format!("{name}_s")), stores.tables(&format!("{name}_k")));
+            let (outcome, peak) = diff_and_peak(&stores.desk, &[&source[store], &sink[store], "--memory", "96MiB"]);
+            outcome.assert_counts(0, 0, rows);
+            assert!(peak < 96, "{peak} MiB, {}", source[store]);
+            peak
+        });
+        // Ten times the rows, every one of them a difference.
+        assert!(peaks[1] < peaks[0] + 14, "{peaks:?} MiB");
+    }
+}
+
+#[test]
+fn o49_memory_holds_for_wide_rows() {
+    const ROWS: u64 = 200;
+    let stores = Stores::new();
+    // 900 kB a row: together more than the run may hold.
+    stores.maria.sql(&format!(
+        "CREATE TABLE w (id int PRIMARY KEY, t mediumtext); INSERT INTO w SELECT seq, REPEAT(CHAR(65 + seq % 26), 900000) FROM seq_1_to_{ROWS}"
+    ));
+    stores.postgres.sql(&format!(
+        "CREATE TABLE w (id int PRIMARY KEY, t text);
+         INSERT INTO w SELECT i, repeat(chr(65 + i % 26), 900000) FROM generate_series(1, {ROWS}) i"
+    ));
+    let connection = sqlite(&stores.desk, "t.db", "CREATE TABLE w (id integer PRIMARY KEY, t text)");
+    connection.execute_batch("BEGIN").unwrap();
+    for id in 1..=ROWS {
+        let text = char::from(65 + u8::try_from(id % 26).unwrap()).to_string().repeat(900_000);
+        connection.execute("INSERT INTO w VALUES (?1, ?2)", (id.cast_signed(), text)).unwrap();
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    let [maria, sqlite, postgres] = stores.tables("w");
+    for (source, sink, sort) in
+        [(&maria, &postgres, "server"), (&sqlite, &maria, "auto"), (&postgres, &sqlite, "local")]
+    {
+        let args = [source.as_str(), sink, "--memory", "160MiB", "--sort", sort];
+        let (outcome, peak) = diff_and_peak(&stores.desk, &args);
+        outcome.assert_counts(0, 0, 0);
+        assert_eq!(outcome.document()["counts"]["matched"], ROWS);
+        assert!(peak < 160, "{peak} MiB, {sort}, {source}");
     }
 }

@@ -153,7 +153,7 @@ pub(crate) fn await_count_within(url: &str, sql: &str, longest: Duration, wanted
 }
 
 #[test]
-fn a_writer_that_goes_on_changes_no_count() {
+fn o57_a_writer_that_goes_on_changes_no_count() {
     let (desk, postgres) = (Desk::new(), Postgres::new());
     // The writer moves rows to the other end of the key space and back, and replaces others: 40 000 rows at any moment.
     postgres.sql(

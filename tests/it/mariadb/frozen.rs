@@ -100,6 +100,57 @@ fn o57_readers_of_one_run_share_a_state() {
 }
 
 #[test]
+fn o57_differences_of_two_stores_are_true_of_their_snapshots() {
+    let (desk, maria, postgres) = (Desk::new(), Maria::new(), Postgres::new());
+    maria.sql("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT seq, seq FROM seq_1_to_20000");
+    postgres
+        .sql("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Moves one key to the far end and back, and puts rows into the sink well after the source.
+        let writer = scope.spawn(|| {
+            let mut round = 0_u32;
+            while !stop.load(Ordering::Relaxed) {
+                let moves = "UPDATE t SET id = 900005 WHERE id = 5; UPDATE t SET id = 5 WHERE id = 900005;".repeat(50);
+                let (new, before) = (1_000_000 + round, 1_000_000 + round.saturating_sub(1));
+                query(&maria.url(), &format!("{moves} UPDATE t SET id = 900005 WHERE id = 5; INSERT INTO t VALUES ({new}, 0); {moves} UPDATE t SET id = 5 WHERE id = 900005")).unwrap();
+                if round > 0 {
+                    postgres.sql(&format!("INSERT INTO t VALUES ({before}, 0)"));
+                }
+                round += 1;
+            }
+            round
+        });
+        let both = [maria.table("t"), postgres.table("t")];
+        let mut lagging = 0;
+        for turn in 0..4 {
+            let sides = if turn % 2 == 0 { [&both[0], &both[1]] } else { [&both[1], &both[0]] };
+            let outcome = desk.diff(&[sides[0], sides[1], "--ranges", "16", "-j", "4"]);
+            assert!(outcome.code < 2, "{}", outcome.stderr);
+            let document = outcome.document();
+            assert_eq!(document["counts"]["duplicate"], 0);
+            assert_eq!(document["counts"]["changed"], 0);
+            // The rows that nobody touches match; the moved one is in one of its places, never in both or none.
+            let (maria_only, postgres_only) = if turn % 2 == 0 { ("missing", "extra") } else { ("extra", "missing") };
+            let found = desk.differences(&outcome, "SELECT kind, key.id FROM d WHERE key.id < 1000000 ORDER BY 2");
+            let moved = format!("{postgres_only} 5\n{maria_only} 900005\n");
+            assert!(found.is_empty() || found == moved, "{found}");
+            assert!(document["counts"]["matched"].as_u64().unwrap() >= 19_999);
+            let late = desk
+                .differences(&outcome, "SELECT kind, count(*) FROM d WHERE key.id >= 1000000 GROUP BY 1 ORDER BY 1");
+            lagging += late.lines().count();
+            for side in ["source", "sink"] {
+                let position = &document["positions"][side];
+                assert!(position["value"].as_str().is_some_and(|value| !value.is_empty()), "{position}");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(writer.join().unwrap() > 0);
+        assert!(lagging > 0, "the writer was never seen");
+    });
+}
+
+#[test]
 fn readers_share_the_position_that_the_run_names() {
     let (desk, maria) = (Desk::new(), Maria::alone(&["--log-bin=binlog"]));
     maria.sql(BANK);
