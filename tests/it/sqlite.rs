@@ -127,7 +127,12 @@ fn o14_numeric_keys_beyond_2_to_the_53() {
         ),
     );
     let sink = |name: &str| table(&desk, "t.db", name);
-    desk.diff(&[&postgres.table("a"), &sink("a"), "--cast", "id=number"]).assert_counts(0, 0, 0);
+    let outcome = desk.diff(&[&postgres.table("a"), &sink("a"), "--cast", "id=number"]);
+    outcome.assert_counts(0, 0, 0);
+    assert_eq!(
+        (&outcome.document()["counts"]["matched"], &outcome.document()["counts"]["duplicate"]),
+        (&3.into(), &0.into())
+    );
     let outcome = desk.diff(&[&postgres.table("b"), &sink("b")]);
     outcome.assert_counts(1, 1, 0);
     assert_eq!(desk.differences(&outcome, "SELECT kind, key.id FROM d ORDER BY 1"), "extra 11\nmissing 10\n");

@@ -111,9 +111,13 @@ fn o57_differences_of_two_stores_are_true_of_their_snapshots() {
         let writer = scope.spawn(|| {
             let mut round = 0_u32;
             while !stop.load(Ordering::Relaxed) {
-                let moves = "UPDATE t SET id = 900005 WHERE id = 5; UPDATE t SET id = 5 WHERE id = 900005;".repeat(50);
+                let (there, back) =
+                    ("UPDATE t SET id = 900005 WHERE id = 5;", "UPDATE t SET id = 5 WHERE id = 900005;");
+                // It rests now in the one place, now in the other.
+                let (one, other) = if round.is_multiple_of(2) { (there, back) } else { (back, there) };
+                let moves = format!("{one} {other}").repeat(300);
                 let (new, before) = (1_000_000 + round, 1_000_000 + round.saturating_sub(1));
-                query(&maria.url(), &format!("{moves} UPDATE t SET id = 900005 WHERE id = 5; INSERT INTO t VALUES ({new}, 0); {moves} UPDATE t SET id = 5 WHERE id = 900005")).unwrap();
+                query(&maria.url(), &format!("INSERT INTO t VALUES ({new}, 0); {moves} {one}")).unwrap();
                 if round > 0 {
                     postgres.sql(&format!("INSERT INTO t VALUES ({before}, 0)"));
                 }
