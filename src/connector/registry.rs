@@ -7,6 +7,10 @@ use crate::model::{Error, ErrorKind, NativeTypes, Result};
 pub async fn settle() {
     #[cfg(feature = "postgres")]
     super::postgres::settle().await;
+    #[cfg(feature = "mysql")]
+    super::mysql::settle().await;
+    #[cfg(feature = "sqlserver")]
+    super::sqlserver::settle().await;
 }
 
 /// The connector that serves `locator`.
@@ -46,6 +50,12 @@ pub fn native_types() -> Vec<NativeTypes> {
     let mut stores = Vec::new();
     #[cfg(feature = "postgres")]
     stores.push(super::postgres::native_types());
+    #[cfg(feature = "mysql")]
+    stores.push(super::mysql::native_types());
+    #[cfg(feature = "sqlite")]
+    stores.push(super::sqlite::native_types());
+    #[cfg(feature = "sqlserver")]
+    stores.push(super::sqlserver::native_types());
     #[cfg(feature = "files")]
     stores.extend(super::files::native_types());
     stores

@@ -144,7 +144,14 @@ fn mixed_key(field: &Field, cell: Cell<'_>) -> Error {
             "encoding a key: a key column of mixed storage classes is refused: expected {canonical}, found {class}"
         ),
     )
-    .hint(format!("compare it as text with `--cast {}=text`, or choose another key by `-k`", field.name))
+    .hint(match (canonical, cell) {
+        (CanonicalType::Number | CanonicalType::Float, Cell::Text(_)) => format!(
+            "parse its text with `--cast {0}={canonical}`, compare it as text with `--cast {0}=text`, or choose another \
+             key by `-k`",
+            field.name
+        ),
+        _ => format!("compare it as text with `--cast {}=text`, or choose another key by `-k`", field.name),
+    })
 }
 
 /// What a cast that reads text makes of a cell that is not text.

@@ -269,11 +269,13 @@ fn date(value: DateValue) -> Option<i32> {
     match value {
         // Readers take the outermost numbers for infinity or for NULL, here and in `scaled`.
         // Zero and partial dates are no days.
-        DateValue::Day(_, 0, _) | DateValue::Day(_, _, 0) => None,
+        DateValue::Day(_, 0, _)
+        | DateValue::Day(_, _, 0)
+        | DateValue::NegativeInfinity
+        | DateValue::PositiveInfinity => None,
         DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day))
             .ok()
             .filter(|days| days.unsigned_abs() < i32::MAX.unsigned_abs()),
-        DateValue::NegativeInfinity | DateValue::PositiveInfinity => None,
     }
 }
 

@@ -76,7 +76,9 @@ pub fn type_pairs_markdown(stores: &[NativeTypes]) -> String {
     format!(
         "# What column pairs are compared as\n\n\
          Made from the code (`TIEOUT_UPDATE_DOCS=1 cargo test --test it documents` writes it anew). The order of the two sides \
-         does not matter.\n\n\
+         does not matter. *Dynamic* columns hold cells that each have a type of their own (number, text, bytes), whatever \
+         is declared; the word after it is what the declaration hints at. A cell that is not of the type that its column \
+         is compared as stays a value of its own, equal to an identical cell alone.\n\n\
          ## Pairs that meet as they are\n\n\
          Elements of nested types meet only if each is compared alone as what the pair is compared as.\n\n\
          | type | type | compared as |\n|---|---|---|\n{meet}\n\

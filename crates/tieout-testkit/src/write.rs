@@ -175,6 +175,11 @@ pub fn arrow_batch(schema: &Arc<Schema>, rows: &[Row]) -> Result<RecordBatch> {
 
 /// Writes a CSV file with a header, as `PostgreSQL`'s `COPY ... (FORMAT csv, HEADER)` does: an unquoted nothing is NULL.
 pub fn write_csv(path: &Path, seed: u64, rows: u64, side: Side) -> Result<()> {
+    write_csv_with(path, seed, rows, side, ["false", "true"])
+}
+
+/// The same, with the texts of false and true: not every store that it is compared with has booleans.
+pub fn write_csv_with(path: &Path, seed: u64, rows: u64, side: Side, flags: [&str; 2]) -> Result<()> {
     let mut out = BufWriter::with_capacity(COPY_BYTES, File::create(path)?);
     writeln!(out, "id,quantity,name,note,amount,status,score,created_at,day,code,reference,active")?;
     for row in standard_rows(seed, rows, side) {
@@ -183,7 +188,7 @@ pub fn write_csv(path: &Path, seed: u64, rows: u64, side: Side) -> Result<()> {
             (quoted(&row.name), amount_text(row.amount_cents), moment_text(row.created_at));
         let (day, reference) = (day_text(i64::from(row.day)), uuid_text(row.reference));
         let (id, quantity, status, score, code, active) =
-            (row.id, row.quantity, row.status, row.score, &row.code, row.active);
+            (row.id, row.quantity, row.status, row.score, &row.code, flags[usize::from(row.active)]);
         writeln!(
             out,
             "{id},{quantity},{name},{note},{amount},{status},{score},{created_at},{day},{code},{reference},{active}"

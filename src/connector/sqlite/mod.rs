@@ -17,7 +17,7 @@ mod types;
 mod worker;
 
 use super::{Connector, FrozenTable, OrderSupport, Read, RowStream};
-use crate::model::{Error, KeyRange, Position, Projection, Result, SideRequest, TableSchema};
+use crate::model::{Error, KeyRange, NativeTypes, Position, Projection, Result, SideRequest, TableSchema};
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream as streams};
 use relation::Relation;
 use std::sync::Arc;
@@ -39,6 +39,11 @@ impl SqliteConnector {
     pub fn serves(locator: &str) -> bool {
         locator.starts_with("sqlite:")
     }
+}
+
+/// The native types, for the reference page.
+pub(super) fn native_types() -> NativeTypes {
+    NativeTypes { store: "SQLite", types: types::documented() }
 }
 
 impl Connector for SqliteConnector {

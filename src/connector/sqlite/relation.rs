@@ -55,6 +55,8 @@ pub(super) struct Relation {
     pub(super) rowid: Option<String>,
     /// Smallest and largest number of a row.
     pub(super) rowids: Option<(i64, i64)>,
+    /// The number of rows, where it was counted.
+    pub(super) rows: Option<u64>,
     pub(super) text: TextForm,
 }
 

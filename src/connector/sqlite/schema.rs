@@ -15,6 +15,10 @@ const DOING: &str = "describing the table";
 const QUERY_NAME: &str = "tieout_query";
 /// Tables that an error lists.
 const LISTED_MAX: usize = 8;
+/// Rows that are counted, which takes some milliseconds; of larger tables the number is estimated.
+const COUNTED_MAX: u64 = 100_000;
+/// Bytes that a row takes at least, for the estimate: a few of its own and those of its place.
+const ROW_BYTES_MIN: u64 = 16;
 /// Names by which the number of a row can be asked for, unless a column has the name.
 const ROWID_NAMES: [&str; 3] = ["rowid", "_rowid_", "oid"];
 
@@ -71,6 +75,7 @@ fn describe_query(connection: &Connection, target: &Target, query: &str) -> Resu
         indexes: Vec::new(),
         rowid: None,
         rowids: None,
+        rows: None,
         text: text_form(connection)?,
     })
 }
@@ -248,7 +253,11 @@ fn describe_table(connection: &Connection, target: &Target, table: &str) -> Resu
         Some(rowid) => rowid_span(connection, &from, rowid)?,
         None => None,
     };
-    schema.rows_estimate = rows_estimate(connection, &listed.name, rowids)?;
+    let rows = if is_table { small_count(connection, &from)? } else { None };
+    schema.rows_estimate = match rows {
+        Some(rows) => Some(rows),
+        None => rows_estimate(connection, &listed.name, rowids)?,
+    };
     schema.bytes_estimate = bytes_estimate(connection, is_table)?;
     let indexes = indexes.into_iter().map(|index| Index { name: index.name, columns: index.columns }).collect();
     Ok(Relation {
@@ -260,6 +269,7 @@ fn describe_table(connection: &Connection, target: &Target, table: &str) -> Resu
         indexes: if is_table { indexes } else { Vec::new() },
         rowid,
         rowids,
+        rows,
         text: text_form(connection)?,
     })
 }
@@ -313,37 +323,50 @@ fn rowid_span(connection: &Connection, from: &str, rowid: &str) -> Result<Option
         .map_err(|error| failed(&error))
 }
 
-/// Rows as ANALYZE last counted them, else as many as there are numbers between the first and the last one.
+/// The number of rows, if it is small.
+fn small_count(connection: &Connection, from: &str) -> Result<Option<u64>> {
+    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {from} LIMIT {})", COUNTED_MAX + 1);
+    let rows: u64 = connection.query_row(&sql, [], |row| row.get(0)).map_err(|error| failed(&error))?;
+    Ok((rows <= COUNTED_MAX).then_some(rows))
+}
+
+/// Rows as ANALYZE last counted them, else as many as there are numbers between the first and the last one, but no more
+/// than the file has room for.
 fn rows_estimate(connection: &Connection, table: &str, rowids: Option<(i64, i64)>) -> Result<Option<u64>> {
     let analysed: bool = connection
         .query_row("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_stat1')", [], |row| row.get(0))
         .map_err(|error| failed(&error))?;
     if analysed {
-        let counted: Option<String> = connection
-            .query_row("SELECT CAST(stat AS TEXT) FROM main.sqlite_stat1 WHERE tbl = ?1 LIMIT 1", [table], |row| {
-                row.get::<_, Option<String>>(0)
-            })
-            .optional()
-            .map_err(|error| failed(&error))?
-            .flatten();
-        let first = counted.as_deref().and_then(|stat| stat.split(' ').next()).and_then(|rows| rows.parse().ok());
-        if first.is_some() {
-            return Ok(first);
+        let mut statement = connection
+            .prepare("SELECT CAST(stat AS TEXT) FROM main.sqlite_stat1 WHERE tbl = ?1 AND stat IS NOT NULL")
+            .map_err(|error| failed(&error))?;
+        let stats: Vec<String> = statement
+            .query_map([table], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(|error| failed(&error))?;
+        // A partial index counts its own rows: the largest number is that of the table.
+        let counted = stats.iter().filter_map(|stat| stat.split(' ').next()?.parse::<u64>().ok()).max();
+        if counted.is_some() {
+            return Ok(counted);
         }
     }
-    Ok(rowids.map(|(low, high)| high.abs_diff(low).saturating_add(1)))
+    let room = file_bytes(connection)?.div_ceil(ROW_BYTES_MIN);
+    Ok(rowids.map(|(low, high)| high.abs_diff(low).saturating_add(1).min(room)))
+}
+
+fn file_bytes(connection: &Connection) -> Result<u64> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u64>(0)).map_err(|error| failed(&error));
+    Ok(number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?))
 }
 
 /// The size of the database, if the table is all that it holds.
 fn bytes_estimate(connection: &Connection, is_table: bool) -> Result<Option<u64>> {
-    let number =
-        |sql: &str| -> Result<i64> { connection.query_row(sql, [], |row| row.get(0)).map_err(|error| failed(&error)) };
-    let tables = number(
-        "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@'",
-    )?;
-    if !is_table || tables != 1 {
-        return Ok(None);
-    }
-    let bytes = number("PRAGMA page_count")?.checked_mul(number("PRAGMA page_size")?);
-    Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()))
+    let tables: u64 = connection
+        .query_row(
+            "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@'",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(|error| failed(&error))?;
+    if is_table && tables == 1 { file_bytes(connection).map(Some) } else { Ok(None) }
 }

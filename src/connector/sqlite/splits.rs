@@ -38,7 +38,7 @@ pub(super) fn plan(relation: &Relation, key: &Projection, parts: usize) -> Resul
     let (Some(rowid), Some((low, high))) = (&relation.rowid, relation.rowids) else { return Ok(Sampling::Whole) };
     let span = high.abs_diff(low);
     let wanted = (parts as u64).saturating_mul(PROBES_PER_PART).min(PROBES_MAX);
-    if span <= wanted.max(SMALL_ROWS) {
+    if relation.rows.unwrap_or(span) <= wanted.max(SMALL_ROWS) {
         return Ok(Sampling::Whole);
     }
     // Whole steps from the lowest number on: the last probe may fall short of the highest one by a step.

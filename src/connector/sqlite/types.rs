@@ -50,6 +50,13 @@ pub(super) fn logical(declared: &str, strict: bool) -> LogicalType {
     LogicalType::Dynamic(Box::new(hint))
 }
 
+/// Declared types and the hint that each is, for the reference page.
+pub(super) fn documented() -> Vec<(String, LogicalType)> {
+    let natives = ["INTEGER", "REAL", "NUMERIC", "DECIMAL(12,2)", "BOOLEAN", "TEXT", "VARCHAR(n)", "BLOB"];
+    let declared = natives.into_iter().map(|native| (native.to_owned(), logical(native, false)));
+    declared.chain([("(no type)".to_owned(), logical("", false))]).collect()
+}
+
 /// (precision, scale) of a type such as `numeric(12,2)`.
 fn precision(declared: &str) -> Option<(u32, i32)> {
     let (_, inner) = declared.split_once('(')?;

@@ -13,18 +13,21 @@ use super::{
 };
 use crate::model::{Error, ErrorKind, Position, Result, SideRequest};
 use crossbeam_channel::{Receiver, Sender};
-use rusqlite::{Connection, InterruptHandle, Statement, types::Value as SqlValue};
+use rusqlite::{Connection, Statement, types::Value as SqlValue};
 use std::{
     collections::BTreeMap,
+    ffi::c_int,
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 use tokio::sync::oneshot;
 
 const DOING: &str = "reading rows";
+/// Instructions of the library after which it is asked whether anybody still waits: some milliseconds.
+const INSTRUCTIONS: c_int = 100_000;
 
 /// A read.
 #[derive(Clone, Debug)]
@@ -72,18 +75,37 @@ enum Command {
 pub(super) struct Worker {
     /// Unbounded, but each stream has at most one step and one end in it.
     sender: Sender<Command>,
-    interrupt: InterruptHandle,
     tickets: AtomicU64,
 }
 
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // Nobody wants what a statement may still be working on.
-        self.interrupt.interrupt();
-    }
+type Started = (Relation, Position);
+type Ready = oneshot::Sender<Result<Started>>;
+
+/// Who waits for what the connection is doing.
+enum Waiting {
+    Nobody,
+    ForStart(Ready),
+    ForStep(Reply),
 }
 
-type Started = (InterruptHandle, Relation, Position);
+/// The one who waits; shared with the library, which gives up a statement that nobody waits for, and no other one.
+#[derive(Clone)]
+struct Waiter(Arc<Mutex<Waiting>>);
+
+impl Waiter {
+    /// Puts `next` in the place of who waited.
+    fn replace(&self, next: Waiting) -> Waiting {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), next)
+    }
+
+    fn is_gone(&self) -> bool {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Waiting::Nobody => false,
+            Waiting::ForStart(ready) => ready.is_closed(),
+            Waiting::ForStep(reply) => reply.is_closed(),
+        }
+    }
+}
 
 impl Worker {
     /// Opens and freezes the database on a thread of its own, and describes the table.
@@ -99,8 +121,8 @@ impl Worker {
             .map_err(|error| {
                 Error::new(ErrorKind::Limit, "opening the database: no thread can be started").caused_by(error)
             })?;
-        let (interrupt, relation, position) = started.await.map_err(|_| gone())??;
-        Ok((Self { sender, interrupt, tickets: AtomicU64::new(0) }, relation, position))
+        let (relation, position) = started.await.map_err(|_| gone())??;
+        Ok((Self { sender, tickets: AtomicU64::new(0) }, relation, position))
     }
 
     /// A number for a new stream.
@@ -134,16 +156,20 @@ fn gone() -> Error {
     Error::internal("reading: the thread of the database stopped without a word")
 }
 
-fn run(target: &Target, request: &SideRequest, ready: oneshot::Sender<Result<Started>>, commands: &Receiver<Command>) {
+fn run(target: &Target, request: &SideRequest, ready: Ready, commands: &Receiver<Command>) {
+    let waiter = Waiter(Arc::new(Mutex::new(Waiting::ForStart(ready))));
     let opened = connection::open(target).and_then(|connection| {
+        let asked = waiter.clone();
+        connection.progress_handler(INSTRUCTIONS, Some(move || asked.is_gone()));
         let position = position::freeze(&connection, target)?;
         let relation = schema::describe(&connection, target, request)?;
         Ok((connection, relation, position))
     });
+    let Waiting::ForStart(ready) = waiter.replace(Waiting::Nobody) else { return };
     match opened {
         Ok((connection, relation, position)) => {
-            if ready.send(Ok((connection.get_interrupt_handle(), relation, position))).is_ok() {
-                serve(&connection, commands);
+            if ready.send(Ok((relation, position))).is_ok() {
+                serve(&connection, &waiter, commands);
             }
         }
         // Whoever does not wait any more does not want to know.
@@ -151,7 +177,7 @@ fn run(target: &Target, request: &SideRequest, ready: oneshot::Sender<Result<Sta
     }
 }
 
-fn serve(connection: &Connection, commands: &Receiver<Command>) {
+fn serve(connection: &Connection, waiter: &Waiter, commands: &Receiver<Command>) {
     let mut open: BTreeMap<u64, Reading<'_>> = BTreeMap::new();
     for command in commands {
         match command {
@@ -161,6 +187,7 @@ fn serve(connection: &Connection, commands: &Receiver<Command>) {
                     open.remove(&ticket);
                     continue;
                 }
+                waiter.replace(Waiting::ForStep(reply));
                 let batch = match query {
                     Some(query) => Reading::begin(connection, &query).map(|reading| {
                         open.insert(ticket, reading);
@@ -169,6 +196,7 @@ fn serve(connection: &Connection, commands: &Receiver<Command>) {
                 }
                 .and_then(|()| open.get_mut(&ticket).ok_or_else(gone)?.next(batch_bytes_max));
                 let goes_on = matches!(batch, Ok(Some(_)));
+                let Waiting::ForStep(reply) = waiter.replace(Waiting::Nobody) else { return };
                 if reply.send(batch).is_err() || !goes_on {
                     open.remove(&ticket);
                 }
@@ -194,7 +222,7 @@ impl<'connection> Reading<'connection> {
         }
         let failed = |error: rusqlite::Error| failure(DOING, &error);
         let mut statement = connection.prepare(&query.sql).map_err(failed)?;
-        for (index, value) in query.params.iter().enumerate() {
+        for (index, value) in query.params.iter().take(statement.parameter_count()).enumerate() {
             statement.raw_bind_parameter(index + 1, value).map_err(failed)?;
         }
         let columns = Arc::clone(&query.columns);
