@@ -31,7 +31,10 @@ pub(crate) use contract;
 
 /// Makes `table` of what the store holds, and opens it.
 async fn made<S: Store>(store: &S, table: Table) -> (Table, Opened) {
-    let table = table.only(|kind, cell| store.holds(kind, cell));
+    let mut table = table.only(|kind, cell| store.holds(kind, cell));
+    let (columns, key, unique) = (&table.columns, table.key, table.unique);
+    let sorts = |(cell, column): (&Cell, &Column)| *cell == Cell::Null || store.sorts(unique, column.kind, cell);
+    table.rows.retain(|row| row.iter().zip(columns).take(key).all(sorts));
     let locator = store.create(&table).await;
     let opened = Wanted::new(store, &table, locator).open().await;
     (table, opened)

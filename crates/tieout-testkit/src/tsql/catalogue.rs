@@ -72,7 +72,10 @@ pub(super) fn view(
         "indexes" => Some(indexes(now, genuine)),
         "index_columns" => Some(index_columns(now, genuine)),
         "objects" => Some(objects(now)),
-        "schemas" => Some((columns("schema_id name:name"), schemas(now).iter().map(|(schema, id)| row([Cell::Int(*id), name(schema)])).collect())),
+        "schemas" => Some((
+            columns("schema_id name:name"),
+            schemas(now).iter().map(|(schema, id)| row([Cell::Int(*id), name(schema)])).collect(),
+        )),
         "partitions" => Some(partitions(now, genuine)),
         "synonyms" => Some(synonyms(now)),
         "databases" => Some(databases(now)),
@@ -239,12 +242,14 @@ fn index_id(place: usize, table: &super::table::Table, genuine: bool) -> i64 {
 }
 
 fn indexes(now: &Database, genuine: bool) -> Shown {
-    let spec = "object_id index_id name:name type:tinyint is_primary_key:bit is_unique:bit is_disabled:bit has_filter:bit";
+    let spec =
+        "object_id index_id name:name type:tinyint is_primary_key:bit is_unique:bit is_disabled:bit has_filter:bit";
     let mut rows = Vec::new();
     for (_, table) in tables(now) {
         if index_id(0, table, genuine) != 1 {
             let no = Cell::Bit(false);
-            let heap = [Cell::Int(table.id), Cell::Int(0), Cell::Null, Cell::Int(0), no.clone(), no.clone(), no.clone(), no];
+            let heap =
+                [Cell::Int(table.id), Cell::Int(0), Cell::Null, Cell::Int(0), no.clone(), no.clone(), no.clone(), no];
             rows.push(row(heap));
         }
         for (place, index) in table.indexes.iter().enumerate() {

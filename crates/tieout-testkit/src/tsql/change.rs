@@ -8,9 +8,9 @@ use super::table::{Column, Database, Index, Object, Row, Rows, Table};
 use super::types::{Label, Ty};
 use crate::tds::backend::{Cell, TdsType};
 use sqlparser::ast::{
-    AssignmentTarget, ColumnDef, ColumnOption, CreateIndex, CreateTable, CreateView, Delete, Expr, FromTable, IndexColumn,
-    Insert, ObjectName, ObjectType, OrderBySort, SetExpr, Statement, TableConstraint, TableFactor, TableObject,
-    TableWithJoins, Update,
+    AssignmentTarget, ColumnDef, ColumnOption, CreateIndex, CreateTable, CreateView, Delete, Expr, FromTable,
+    IndexColumn, Insert, ObjectName, ObjectType, OrderBySort, SetExpr, Statement, TableConstraint, TableFactor,
+    TableObject, TableWithJoins, Update,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -172,7 +172,9 @@ impl Table {
             let rules: Vec<_> = index
                 .keys
                 .iter()
-                .map(|(place, _)| scope.rule(&self.columns[*place].ty, &self.columns[*place].ty).map(|rule| (*place, rule)))
+                .map(|(place, _)| {
+                    scope.rule(&self.columns[*place].ty, &self.columns[*place].ty).map(|rule| (*place, rule))
+                })
                 .collect::<Answer<_>>()?;
             let mut failed = None;
             let mut compared = |one: &Row, other: &Row| {
@@ -194,7 +196,10 @@ impl Table {
                 return Err(error);
             }
             if twice {
-                return Err(error(2627, format!("Violation of a key. Cannot insert duplicate key in object '{name}'.")));
+                return Err(error(
+                    2627,
+                    format!("Violation of a key. Cannot insert duplicate key in object '{name}'."),
+                ));
             }
         }
         Ok(())
@@ -381,4 +386,3 @@ fn delete(database: &mut Database, delete: &Delete, view: &View<'_>) -> Answer<u
     table.rows = Rows::Stored(Arc::new(kept));
     Ok(affected)
 }
-

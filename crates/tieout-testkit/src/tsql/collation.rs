@@ -74,7 +74,10 @@ impl Coll {
             let text = std::str::from_utf8(bytes).map_err(|_| unknown("bytes that are not UTF-8"))?;
             return Ok(text.encode_utf16().collect());
         }
-        Ok(bytes.iter().map(|byte| HIGH.iter().find(|(at, _)| at == byte).map_or(u16::from(*byte), |(_, unit)| *unit)).collect())
+        Ok(bytes
+            .iter()
+            .map(|byte| HIGH.iter().find(|(at, _)| at == byte).map_or(u16::from(*byte), |(_, unit)| *unit))
+            .collect())
     }
 
     /// UTF-16 in the code page.
@@ -189,5 +192,9 @@ fn words(a: &[u16], b: &[u16], case: bool, sql: bool) -> Answer<Ordering> {
     let order = a.iter().filter(counts).map(|weight| weight.0).cmp(b.iter().filter(counts).map(|weight| weight.0));
     let order = order.then_with(|| a.iter().map(|weight| weight.1).cmp(b.iter().map(|weight| weight.1)));
     let order = order.then_with(|| a.iter().map(|weight| weight.0).cmp(b.iter().map(|weight| weight.0)));
-    Ok(if case { order.then_with(|| a.iter().map(|weight| weight.2).cmp(b.iter().map(|weight| weight.2))) } else { order })
+    Ok(if case {
+        order.then_with(|| a.iter().map(|weight| weight.2).cmp(b.iter().map(|weight| weight.2)))
+    } else {
+        order
+    })
 }

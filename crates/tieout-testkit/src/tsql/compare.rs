@@ -16,7 +16,9 @@ pub(super) enum Compare {
     Narrow(&'static Coll),
     Bytes,
     /// By byte groups from the end, as SQL Server does; else from the left.
-    Guid { groups: bool },
+    Guid {
+        groups: bool,
+    },
     /// Parts in the order in which the cell has them.
     Moment,
     /// Times of two scales.
@@ -64,7 +66,10 @@ pub(super) fn collation_of(a: &Ty, b: &Ty) -> Answer<&'static Coll> {
         Ordering::Equal if a.collation == b.collation || a.label == Label::Default => Ok(a.collation),
         Ordering::Equal => Err(error(
             468,
-            format!("Cannot resolve the collation conflict between \"{}\" and \"{}\".", a.collation.name, b.collation.name),
+            format!(
+                "Cannot resolve the collation conflict between \"{}\" and \"{}\".",
+                a.collation.name, b.collation.name
+            ),
         )),
     }
 }
@@ -111,9 +116,11 @@ impl Compare {
             (Self::Moment, Cell::DateTime { days: a, ticks: x }, Cell::DateTime { days: b, ticks: y }) => {
                 (a, x).cmp(&(b, y))
             }
-            (Self::Moment, Cell::SmallDateTime { days: a, minutes: x }, Cell::SmallDateTime { days: b, minutes: y }) => {
-                (a, x).cmp(&(b, y))
-            }
+            (
+                Self::Moment,
+                Cell::SmallDateTime { days: a, minutes: x },
+                Cell::SmallDateTime { days: b, minutes: y },
+            ) => (a, x).cmp(&(b, y)),
             (Self::Scaled(x, y), Cell::Time(a), Cell::Time(b)) => scaled(*a, x, *b, y),
             (Self::Scaled(x, y), Cell::DateTime2 { days: a, time: s }, Cell::DateTime2 { days: b, time: t }) => {
                 a.cmp(b).then_with(|| scaled(*s, x, *t, y))

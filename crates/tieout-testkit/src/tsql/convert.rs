@@ -265,9 +265,7 @@ fn bytes_of(cell: &Cell, from: &Ty) -> Answer<Option<Vec<u8>>> {
         Cell::Bytes(bytes) => Some(bytes.clone()),
         Cell::Utf16(units) if from.is_text() => Some(units.iter().flat_map(|unit| unit.to_le_bytes()).collect()),
         // Stored with its first three groups turned around.
-        Cell::Guid(g) => {
-            Some([&[g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6]], &g[8..]].concat())
-        }
+        Cell::Guid(g) => Some([&[g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6]], &g[8..]].concat()),
         _ => None,
     })
 }

@@ -6,7 +6,7 @@
 //!
 //! - [`session`]: batches, transactions, snapshots; [`select`]: queries; [`change`]: INSERT, UPDATE, DELETE, CREATE.
 //! - [`scalar`]: values and conditions; [`compare`], [`collation`]: their order; [`convert`], [`moment`]: CONVERT.
-//! - [`table`]: tables, rows and states; [`catalogue`]: `sys`; [`types`]: types by name and number.
+//! - [`table`]: tables, rows and states; [`standard`]: the standard table; [`catalogue`]: `sys`; [`types`]: types by name and number.
 
 mod catalogue;
 mod change;
@@ -18,6 +18,7 @@ mod moment;
 mod scalar;
 mod select;
 mod session;
+mod standard;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -106,7 +107,10 @@ impl Tsql {
     ///
     /// # Errors
     /// What `change` says; nothing has changed then.
-    pub fn alter<T>(&self, change: impl FnOnce(&mut Database) -> std::result::Result<T, SqlError>) -> std::result::Result<T, SqlError> {
+    pub fn alter<T>(
+        &self,
+        change: impl FnOnce(&mut Database) -> std::result::Result<T, SqlError>,
+    ) -> std::result::Result<T, SqlError> {
         self.shared.change(change)
     }
 
@@ -132,7 +136,8 @@ impl Backend for Tsql {
     fn login(&self, login: &Login) -> std::result::Result<Box<dyn Session>, SqlError> {
         let now = self.shared.now();
         if !login.database.is_empty() && !table::same(&login.database, &now.name) {
-            let message = format!("Cannot open database \"{}\" requested by the login. The login failed.", login.database);
+            let message =
+                format!("Cannot open database \"{}\" requested by the login. The login failed.", login.database);
             return Err(SqlError { class: 11, ..failure::error(4060, message) });
         }
         Ok(Box::new(session::Connected::new(Arc::clone(&self.shared))))

@@ -9,7 +9,9 @@ use super::moment;
 use super::table::{Database, Object, parts, same};
 use super::types::{self, Label, Ty};
 use crate::tds::backend::{Cell, Param, TdsType};
-use sqlparser::ast::{self, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
+use sqlparser::ast::{
+    self, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
+};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -95,7 +97,9 @@ impl Typed {
                 Node::Convert(inner, _) | Node::Rtrim(inner) | Node::DataLength(inner) | Node::NChar(inner) => {
                     names_column(inner)
                 }
-                Node::Concat(left, right) | Node::Arithmetic(_, left, right) => names_column(left) || names_column(right),
+                Node::Concat(left, right) | Node::Arithmetic(_, left, right) => {
+                    names_column(left) || names_column(right)
+                }
             }
         }
         if names_column(self) { Err(unknown("a column in this place")) } else { self.eval(&[]) }
@@ -213,7 +217,14 @@ impl Scope<'_> {
             Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.value(expr),
             Expr::BinaryOp { left, op, right } => self.operation(op, self.value(left)?, self.value(right)?),
             Expr::Collate { expr, collation } => self.collated(self.value(expr)?, &collation.to_string()),
-            Expr::Convert { is_try: false, expr, data_type: Some(to), charset: None, target_before_value: true, styles } => {
+            Expr::Convert {
+                is_try: false,
+                expr,
+                data_type: Some(to),
+                charset: None,
+                target_before_value: true,
+                styles,
+            } => {
                 let style = match styles.as_slice() {
                     [] => None,
                     [style] => match self.value(style)?.fixed()? {
@@ -261,8 +272,7 @@ impl Scope<'_> {
 
     fn parameter(&self, name: &str) -> Answer<Typed> {
         let found = self.session.params.iter().find(|parameter| same(&parameter.name, name));
-        let parameter =
-            found.ok_or_else(|| error(137, format!("Must declare the scalar variable \"{name}\".")))?;
+        let parameter = found.ok_or_else(|| error(137, format!("Must declare the scalar variable \"{name}\".")))?;
         Ok(Typed::constant(parameter.kind.clone(), parameter.value.clone()))
     }
 
@@ -344,21 +354,23 @@ impl Scope<'_> {
                 let label = left.ty.label.max(right.ty.label);
                 let wide = left.ty.is_wide() || right.ty.is_wide();
                 let length = |ty: &Ty| match &ty.kind {
-                    TdsType::NChar(n) | TdsType::Char(n) | TdsType::NVarChar(Some(n)) | TdsType::VarChar(Some(n)) => Some(*n),
+                    TdsType::NChar(n) | TdsType::Char(n) | TdsType::NVarChar(Some(n)) | TdsType::VarChar(Some(n)) => {
+                        Some(*n)
+                    }
                     _ => None,
                 };
                 let most = if wide { 4000 } else { 8000 };
                 let sum = length(&left.ty).zip(length(&right.ty)).map(|(a, b)| a.saturating_add(b).min(most));
                 let kind = if wide { TdsType::NVarChar(sum) } else { TdsType::VarChar(sum) };
-                let widest = Ty { kind: if wide { TdsType::NVarChar(None) } else { TdsType::VarChar(None) }, collation, label };
+                let widest =
+                    Ty { kind: if wide { TdsType::NVarChar(None) } else { TdsType::VarChar(None) }, collation, label };
                 let (left, right) = (left.converted(widest.clone(), None), right.converted(widest, None));
                 let node = Node::Concat(Box::new(left), Box::new(right));
                 Ok(Typed { ty: Ty { kind, collation, label }, nullable, node })
             }
             Plus | Minus | Multiply | Divide | Modulo => {
-                let whole = |ty: &Ty| {
-                    matches!(ty.kind, TdsType::TinyInt | TdsType::SmallInt | TdsType::Int | TdsType::BigInt)
-                };
+                let whole =
+                    |ty: &Ty| matches!(ty.kind, TdsType::TinyInt | TdsType::SmallInt | TdsType::Int | TdsType::BigInt);
                 if !whole(&left.ty) || !whole(&right.ty) {
                     return Err(unknown(format_args!("{operator} of {:?} and {:?}", left.ty.kind, right.ty.kind)));
                 }
@@ -374,7 +386,9 @@ impl Scope<'_> {
     fn function(&self, function: &ast::Function) -> Answer<Typed> {
         let name = function.name.to_string().to_ascii_uppercase();
         let arguments = match &function.args {
-            FunctionArguments::List(list) if list.duplicate_treatment.is_none() && list.clauses.is_empty() => &list.args,
+            FunctionArguments::List(list) if list.duplicate_treatment.is_none() && list.clauses.is_empty() => {
+                &list.args
+            }
             _ => return Err(unknown(format_args!("the function {name} in this form"))),
         };
         if function.over.is_some() || function.filter.is_some() || !function.within_group.is_empty() {
@@ -416,7 +430,10 @@ impl Scope<'_> {
             }
             ("DATALENGTH", 1) => {
                 let value = one(values)?;
-                let long = matches!(value.ty.kind, TdsType::VarChar(None) | TdsType::NVarChar(None) | TdsType::VarBinary(None));
+                let long = matches!(
+                    value.ty.kind,
+                    TdsType::VarChar(None) | TdsType::NVarChar(None) | TdsType::VarBinary(None)
+                );
                 let ty = Ty::of(if long { TdsType::BigInt } else { TdsType::Int });
                 Ok(Typed { ty, nullable: value.nullable, node: Node::DataLength(Box::new(value)) })
             }
@@ -554,10 +571,9 @@ struct SyntaxOrUnknown<'a>(&'a Expr);
 impl From<SyntaxOrUnknown<'_>> for crate::tds::backend::SqlError {
     fn from(SyntaxOrUnknown(expression): SyntaxOrUnknown<'_>) -> Self {
         match expression {
-            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_) => error(
-                4145,
-                "An expression of non-boolean type specified in a context where a condition is expected.",
-            ),
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_) => {
+                error(4145, "An expression of non-boolean type specified in a context where a condition is expected.")
+            }
             other => unknown(format_args!("the condition {other}")),
         }
     }

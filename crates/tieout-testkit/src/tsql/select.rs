@@ -39,7 +39,8 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Plans a query.
     pub(super) fn query(&self, query: &Query, depth: usize) -> Answer<Planned> {
-        let understood = query.with.is_none() && query.limit_clause.is_none() && query.fetch.is_none() && query.locks.is_empty();
+        let understood =
+            query.with.is_none() && query.limit_clause.is_none() && query.fetch.is_none() && query.locks.is_empty();
         if !understood || query.for_clause.is_some() || query.settings.is_some() || !query.pipe_operators.is_empty() {
             return Err(unknown("a clause of the query"));
         }
@@ -50,10 +51,16 @@ impl Reader<'_> {
             Some(_) => return Err(unknown("this ORDER BY")),
         };
         if depth > 0 && !order.is_empty() && select.top.is_none() {
-            return Err(error(1033, "The ORDER BY clause is invalid in views and derived tables, unless TOP is also specified."));
+            return Err(error(
+                1033,
+                "The ORDER BY clause is invalid in views and derived tables, unless TOP is also specified.",
+            ));
         }
         if depth > DEPTH {
-            return Err(error(217, "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32)."));
+            return Err(error(
+                217,
+                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+            ));
         }
         plain(select)?;
         let source = self.from(&select.from, depth)?;
@@ -98,11 +105,12 @@ impl Reader<'_> {
             [(Typed { node: Node::Column(place), .. }, _, false)] => source.ascends == Some(*place),
             _ => false,
         };
-        let filtered = source.rows.filter_map(move |row| match row.and_then(|row| Ok((holds(filter.as_ref(), &row)?, row))) {
-            Ok((true, row)) => Some(Ok(row)),
-            Ok((false, _)) => None,
-            Err(error) => Some(Err(error)),
-        });
+        let filtered =
+            source.rows.filter_map(move |row| match row.and_then(|row| Ok((holds(filter.as_ref(), &row)?, row))) {
+                Ok((true, row)) => Some(Ok(row)),
+                Ok((false, _)) => None,
+                Err(error) => Some(Err(error)),
+            });
         let ordered: RowStream = if in_order { Box::new(filtered) } else { sorted(filtered, &sort)? };
         let limited = ordered.take(top.unwrap_or(usize::MAX));
         let ascends = items.iter().position(|item| match item.node {
@@ -173,29 +181,45 @@ impl Reader<'_> {
 
     fn factor(&self, factor: &TableFactor, depth: usize) -> Answer<Planned> {
         match factor {
-            TableFactor::Table { name, alias, args, with_hints, version: None, sample, partitions, index_directives, .. } => {
+            TableFactor::Table {
+                name,
+                alias,
+                args,
+                with_hints,
+                version: None,
+                sample,
+                partitions,
+                index_directives,
+                ..
+            } => {
                 if !with_hints.is_empty() || !partitions.is_empty() || !index_directives.is_empty() {
                     return Err(unknown("hints"));
                 }
                 let alias = alias.as_ref().map(|alias| alias.name.value.clone());
                 let mut planned = self.named(name, args.is_some(), depth)?;
-                if let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample {
+                if let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) =
+                    sample
+                {
                     planned = self.sampled(planned, &sample.to_string())?;
                 }
-                let of = alias.or_else(|| name.0.last().and_then(|part| part.as_ident()).map(|last| last.value.clone()));
+                let of =
+                    alias.or_else(|| name.0.last().and_then(|part| part.as_ident()).map(|last| last.value.clone()));
                 planned.columns.iter_mut().for_each(|column| column.of.clone_from(&of));
                 Ok(planned)
             }
             TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None } => {
                 let mut planned = self.query(subquery, depth + 1)?;
                 if let Some(column) = planned.columns.iter().position(|column| column.name.is_empty()) {
-                    let message = format!("No column name was specified for column {} of '{}'.", column + 1, alias.name.value);
+                    let message =
+                        format!("No column name was specified for column {} of '{}'.", column + 1, alias.name.value);
                     return Err(error(8155, message));
                 }
                 for (place, column) in planned.columns.iter().enumerate() {
                     if planned.columns[..place].iter().any(|other| same(&other.name, &column.name)) {
-                        let message =
-                            format!("The column '{}' was specified multiple times for '{}'.", column.name, alias.name.value);
+                        let message = format!(
+                            "The column '{}' was specified multiple times for '{}'.",
+                            column.name, alias.name.value
+                        );
                         return Err(error(8156, message));
                     }
                 }
@@ -318,10 +342,7 @@ impl Reader<'_> {
 
 /// The parts of a name.
 pub(super) fn parts_of(name: &ObjectName) -> Answer<Vec<String>> {
-    name.0
-        .iter()
-        .map(|part| part.as_ident().map(|ident| ident.value.clone()).ok_or_else(|| syntax(part)))
-        .collect()
+    name.0.iter().map(|part| part.as_ident().map(|ident| ident.value.clone()).ok_or_else(|| syntax(part))).collect()
 }
 
 /// Refuses what a SELECT may say beyond what is understood here.
@@ -370,7 +391,9 @@ fn items(projection: &[SelectItem], scope: &Scope<'_>) -> Answer<(Vec<Named>, Ve
         };
         let value = scope.value(expression)?;
         let own = match (&value.node, expression) {
-            (Node::Column(place), Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => scope.columns[*place].name.clone(),
+            (Node::Column(place), Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => {
+                scope.columns[*place].name.clone()
+            }
             _ => String::new(),
         };
         let name = alias.unwrap_or(own);

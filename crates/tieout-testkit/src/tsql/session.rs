@@ -80,7 +80,10 @@ impl Connected {
                 return done;
             }
             Statement::Commit { .. } | Statement::Rollback { .. } if self.transactions == 0 => {
-                return Err(error(3902, "The COMMIT or ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."));
+                return Err(error(
+                    3902,
+                    "The COMMIT or ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+                ));
             }
             Statement::Commit { .. } => {
                 self.transactions -= 1;

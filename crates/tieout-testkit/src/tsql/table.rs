@@ -101,7 +101,11 @@ type Make = dyn Fn(u64) -> Vec<Cell> + Send + Sync;
 pub(super) enum Rows {
     Stored(Arc<Vec<Row>>),
     /// Made each time they are read, in ascending order of one column.
-    Made { count: u64, make: Arc<Make>, ascends: usize },
+    Made {
+        count: u64,
+        make: Arc<Make>,
+        ascends: usize,
+    },
 }
 
 impl fmt::Debug for Rows {
