@@ -15,9 +15,9 @@ use sqlparser::ast::{
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Changes `database` as `statement` says; the number of rows if it has one, `None` if it is no such statement.
-pub(super) fn apply(database: &mut Database, statement: &Statement, view: &View<'_>) -> Answer<Option<Option<u64>>> {
-    let affected = match statement {
+/// Changes `database` as `statement` says, and gives the number of rows if it has one.
+pub(super) fn apply(database: &mut Database, statement: &Statement, view: &View<'_>) -> Answer<Option<u64>> {
+    Ok(match statement {
         Statement::CreateTable(create) => create_table(database, create).map(|()| None)?,
         Statement::CreateView(create) => create_view(database, create).map(|()| None)?,
         Statement::CreateIndex(create) => create_index(database, create).map(|()| None)?,
@@ -32,9 +32,8 @@ pub(super) fn apply(database: &mut Database, statement: &Statement, view: &View<
         Statement::Insert(insert) => Some(self::insert(database, insert, view)?),
         Statement::Update(update) => Some(self::update(database, update, view)?),
         Statement::Delete(delete) => Some(self::delete(database, delete, view)?),
-        _ => return Ok(None),
-    };
-    Ok(Some(affected))
+        other => return Err(unknown(format_args!("the statement {other}"))),
+    })
 }
 
 fn schema_and_name(name: &ObjectName) -> Answer<(Option<String>, String)> {

@@ -113,8 +113,8 @@ impl Compare {
             }
             (Self::Guid { groups: false }, Cell::Guid(a), Cell::Guid(b)) => a.cmp(b),
             (Self::Moment, Cell::Date(a), Cell::Date(b)) => a.cmp(b),
-            (Self::Moment, Cell::DateTime { days: a, ticks: x }, Cell::DateTime { days: b, ticks: y }) => {
-                (a, x).cmp(&(b, y))
+            (Self::Moment, Cell::DateTime { days, ticks }, Cell::DateTime { days: other, ticks: later }) => {
+                (days, ticks).cmp(&(other, later))
             }
             (
                 Self::Moment,
@@ -122,15 +122,15 @@ impl Compare {
                 Cell::SmallDateTime { days: b, minutes: y },
             ) => (a, x).cmp(&(b, y)),
             (Self::Scaled(x, y), Cell::Time(a), Cell::Time(b)) => scaled(*a, x, *b, y),
-            (Self::Scaled(x, y), Cell::DateTime2 { days: a, time: s }, Cell::DateTime2 { days: b, time: t }) => {
-                a.cmp(b).then_with(|| scaled(*s, x, *t, y))
+            (Self::Scaled(x, y), Cell::DateTime2 { days, time }, Cell::DateTime2 { days: other, time: later }) => {
+                days.cmp(other).then_with(|| scaled(*time, x, *later, y))
             }
             // By the instant: the offset counts for nothing.
             (
                 Self::Scaled(x, y),
-                Cell::DateTimeOffset { days: a, time: s, .. },
-                Cell::DateTimeOffset { days: b, time: t, .. },
-            ) => a.cmp(b).then_with(|| scaled(*s, x, *t, y)),
+                Cell::DateTimeOffset { days, time, .. },
+                Cell::DateTimeOffset { days: other, time: later, .. },
+            ) => days.cmp(other).then_with(|| scaled(*time, x, *later, y)),
             _ => return Err(mismatch()),
         })
     }

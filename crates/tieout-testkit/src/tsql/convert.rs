@@ -4,6 +4,7 @@ use super::failure::{Answer, error, overflow, unknown};
 use super::moment::{self, TO_1900};
 use super::types::Ty;
 use crate::tds::backend::{Cell, TdsType};
+use std::fmt::Write as _;
 
 /// Ticks of a day in 100 ns.
 const DAY: i64 = 864_000_000_000;
@@ -41,7 +42,7 @@ pub(super) fn convert(cell: &Cell, from: &Ty, to: &Ty, style: Option<i64>) -> An
         }
         (TdsType::UniqueIdentifier, _) if from.is_text() => guid(&string(cell, from)?),
         (TdsType::Binary(_) | TdsType::VarBinary(_) | TdsType::Image | TdsType::Udt { .. }, _) => {
-            let bytes = bytes_of(cell, from)?.ok_or_else(wrong)?;
+            let bytes = bytes_of(cell, from).ok_or_else(wrong)?;
             Ok(fit_bytes(bytes, to))
         }
         (
@@ -234,7 +235,8 @@ pub(super) fn guid_text(bytes: &[u8; 16]) -> String {
         if matches!(place, 4 | 6 | 8 | 10) {
             text.push('-');
         }
-        text.push_str(&format!("{byte:02X}"));
+        // Writing into a string does not fail.
+        let _ = write!(text, "{byte:02X}");
     }
     text
 }
@@ -260,14 +262,14 @@ pub(super) fn unhex(digits: &str) -> Option<Vec<u8>> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok()).collect()
 }
 
-fn bytes_of(cell: &Cell, from: &Ty) -> Answer<Option<Vec<u8>>> {
-    Ok(match cell {
+fn bytes_of(cell: &Cell, from: &Ty) -> Option<Vec<u8>> {
+    match cell {
         Cell::Bytes(bytes) => Some(bytes.clone()),
         Cell::Utf16(units) if from.is_text() => Some(units.iter().flat_map(|unit| unit.to_le_bytes()).collect()),
         // Stored with its first three groups turned around.
         Cell::Guid(g) => Some([&[g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6]], &g[8..]].concat()),
         _ => None,
-    })
+    }
 }
 
 fn fit_bytes(mut bytes: Vec<u8>, to: &Ty) -> Cell {

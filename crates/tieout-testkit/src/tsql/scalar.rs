@@ -215,7 +215,7 @@ impl Scope<'_> {
             Expr::Value(value) => self.literal(&value.value),
             Expr::UnaryOp { op: UnaryOperator::Minus, expr } => negated(self.value(expr)?),
             Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.value(expr),
-            Expr::BinaryOp { left, op, right } => self.operation(op, self.value(left)?, self.value(right)?),
+            Expr::BinaryOp { left, op, right } => Self::operation(op, self.value(left)?, self.value(right)?),
             Expr::Collate { expr, collation } => self.collated(self.value(expr)?, &collation.to_string()),
             Expr::Convert {
                 is_try: false,
@@ -345,7 +345,7 @@ impl Scope<'_> {
         Ok(if ty.is_narrow() { value.converted(ty, None) } else { Typed { ty, ..value } })
     }
 
-    fn operation(&self, operator: &BinaryOperator, left: Typed, right: Typed) -> Answer<Typed> {
+    fn operation(operator: &BinaryOperator, left: Typed, right: Typed) -> Answer<Typed> {
         use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
         let nullable = left.nullable || right.nullable;
         match operator {
@@ -383,6 +383,7 @@ impl Scope<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one function after the other")]
     fn function(&self, function: &ast::Function) -> Answer<Typed> {
         let name = function.name.to_string().to_ascii_uppercase();
         let arguments = match &function.args {
@@ -513,7 +514,7 @@ impl Scope<'_> {
         if !matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq) {
             return Err(unknown(format_args!("the operator {operator} in a condition")));
         }
-        let (left, right) = self.together(left, right)?;
+        let (left, right) = Self::together(left, right)?;
         let rule = self.rule(&left.ty, &right.ty)?;
         Ok(Condition::Compare(operator.clone(), left, right, rule))
     }
@@ -524,7 +525,7 @@ impl Scope<'_> {
     }
 
     /// Brings two values to types that compare: the one of lower precedence to the other's (data type precedence).
-    fn together(&self, left: Typed, right: Typed) -> Answer<(Typed, Typed)> {
+    fn together(left: Typed, right: Typed) -> Answer<(Typed, Typed)> {
         if left.ty.exact_scale().is_some() && right.ty.exact_scale().is_some() {
             return Ok((left, right));
         }
@@ -533,10 +534,7 @@ impl Scope<'_> {
             let label = left.ty.label.max(right.ty.label);
             let wide = left.ty.is_wide() || right.ty.is_wide();
             let brought = |value: Typed| {
-                let kind = match wide {
-                    true if !value.ty.is_wide() => TdsType::NVarChar(None),
-                    _ => value.ty.kind.clone(),
-                };
+                let kind = if wide && !value.ty.is_wide() { TdsType::NVarChar(None) } else { value.ty.kind.clone() };
                 let ty = Ty { kind, collation, label };
                 // What is wide only changes its label.
                 if value.ty.is_wide() { Typed { ty, ..value } } else { value.converted(ty, None) }

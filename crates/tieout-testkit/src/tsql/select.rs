@@ -38,6 +38,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Plans a query.
+    #[expect(clippy::too_many_lines, reason = "one clause after the other")]
     pub(super) fn query(&self, query: &Query, depth: usize) -> Answer<Planned> {
         let understood =
             query.with.is_none() && query.limit_clause.is_none() && query.fetch.is_none() && query.locks.is_empty();

@@ -113,9 +113,7 @@ impl Connected {
         if self.transactions > 0 {
             return Err(unknown("a change within a transaction"));
         }
-        let affected = self.shared.change(|database| {
-            change::apply(database, statement, &view)?.ok_or_else(|| unknown(format_args!("the statement {text}")))
-        })?;
+        let affected = self.shared.change(|database| change::apply(database, statement, &view))?;
         Ok(Reply::Done { affected })
     }
 

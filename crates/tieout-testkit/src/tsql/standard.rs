@@ -26,7 +26,7 @@ const TO_1970: i64 = 719_162;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-fn cells(row: Row) -> Vec<Cell> {
+fn cells(row: &Row) -> Vec<Cell> {
     let text = |text: &str| Cell::Utf16(text.encode_utf16().collect());
     let day = |days: i64| u32::try_from(TO_1970 + days).unwrap_or(0);
     vec![
@@ -58,10 +58,10 @@ impl Tsql {
         self.alter(|database: &mut Database| {
             let columns = COLUMNS.iter().map(|(name, kind, nullable)| Column::new(name, kind, None, *nullable));
             let columns = columns.collect::<Answer<_>>()?;
-            let make = move |place: u64| cells(standard_row(seed, place.cast_signed() * 2 + 2));
+            let make = move |place: u64| cells(&standard_row(seed, place.cast_signed() * 2 + 2));
             database.add_made(table, columns, 0, rows, make)?;
             if side == Side::Sink {
-                database.set_rows(table, standard_rows(seed, rows, side).map(cells).collect())?;
+                database.set_rows(table, standard_rows(seed, rows, side).map(|row| cells(&row)).collect())?;
             }
             database.tracks_changes = true;
             database.table_mut(table)?.tracked_since = Some(0);

@@ -188,10 +188,11 @@ impl Object {
 
 /// A database at one commit.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the catalogue has one column for each")]
 pub struct Database {
     /// Its name.
     pub name: String,
-    /// Whether ALLOW_SNAPSHOT_ISOLATION is on.
+    /// Whether `ALLOW_SNAPSHOT_ISOLATION` is on.
     pub allows_snapshot: bool,
     /// Whether it is read-only.
     pub read_only: bool,
