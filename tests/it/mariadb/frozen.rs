@@ -18,20 +18,17 @@ const BANK: &str = "CREATE TABLE t (id int PRIMARY KEY, v bigint, pad varchar(50
 /// Moves value between rows that lie far apart, until told to stop: in every committed state the sum is 0.
 fn write_until(url: &str, stop: &AtomicBool) -> u32 {
     // Many commits a connection, as fast as the server takes them: snapshots that are merely taken at once differ then.
-    let script: String = (0..500)
-        .map(|round| {
-            let (one, other) = (round % 100 + 1, 19_900 + round % 100);
-            let moved = if round % 10 == 0 {
-                "UPDATE t SET id = 500000 WHERE id = 5000; UPDATE t SET id = 5000 WHERE id = 500000;"
-            } else {
-                ""
-            };
-            format!(
-                "START TRANSACTION; UPDATE t SET v = v - 1 WHERE id = {one}; UPDATE t SET v = v + 1 WHERE id = {other}; \
-                 COMMIT; {moved}\n"
-            )
-        })
-        .collect();
+    let mut script = String::new();
+    for round in 0..500 {
+        // Between any two ranges.
+        let (one, other) = (round * 1237 % 20_000 + 1, round * 4513 % 19_990 + 7);
+        let moves = [("v = v - 1", one), ("v = v + 1", other)];
+        let moves = moves.map(|(change, id)| format!("UPDATE t SET {change} WHERE id = {id};"));
+        script += &format!("START TRANSACTION; {} COMMIT;\n", moves.concat());
+        if round % 10 == 0 {
+            script += "UPDATE t SET id = 500000 WHERE id = 5000; UPDATE t SET id = 5000 WHERE id = 500000;\n";
+        }
+    }
     let mut rounds = 0;
     while !stop.load(Ordering::Relaxed) {
         query(url, &script).unwrap();
