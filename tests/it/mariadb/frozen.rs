@@ -24,7 +24,7 @@ fn write_until(url: &str, stop: &AtomicBool) -> u32 {
         let (one, other) = (round * 1237 % 20_000 + 1, round * 4513 % 19_990 + 7);
         let moves = [("v = v - 1", one), ("v = v + 1", other)];
         let moves = moves.map(|(change, id)| format!("UPDATE t SET {change} WHERE id = {id};"));
-        script += &format!("START TRANSACTION; {} COMMIT;\n", moves.concat());
+        script.extend(["START TRANSACTION; ", &moves.concat(), " COMMIT;\n"]);
         if round % 10 == 0 {
             script += "UPDATE t SET id = 500000 WHERE id = 5000; UPDATE t SET id = 5000 WHERE id = 500000;\n";
         }
