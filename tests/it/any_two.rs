@@ -1,4 +1,4 @@
-//! Cases that hold for any two stores, between MariaDB, SQLite, PostgreSQL and files.
+//! Cases that hold for any two stores, between MariaDB, SQLite, PostgreSQL, SQL Server and files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
 
@@ -6,30 +6,41 @@ use crate::{
     harness::{Desk, Postgres, diff_and_peak},
     mariadb::Maria,
     sqlite::{sqlite, table as sqlite_table},
+    sqlserver::cases::Played,
 };
+use tieout_testkit::tds::backend::Cell;
 
 /// One database of each kind, which take the same statements.
 struct Stores {
     desk: Desk,
     maria: Maria,
     postgres: Postgres,
+    sqlserver: Played,
 }
 
 impl Stores {
     fn new() -> Self {
-        Self { desk: Desk::new(), maria: Maria::new(), postgres: Postgres::new() }
+        Self { desk: Desk::new(), maria: Maria::new(), postgres: Postgres::new(), sqlserver: Played::new() }
     }
 
     #[track_caller]
     fn sql(&self, statements: &str) {
+        self.generate(statements);
+        self.sqlserver.sql(statements);
+    }
+
+    /// Runs statements that make rows of other rows, in the stores that have such.
+    #[track_caller]
+    fn generate(&self, statements: &str) {
         self.maria.sql(statements);
         self.postgres.sql(statements);
         sqlite(&self.desk, "t.db", statements);
     }
 
     /// Locators of a table in each.
-    fn tables(&self, name: &str) -> [String; 3] {
-        [self.maria.table(name), sqlite_table(&self.desk, "t.db", name), self.postgres.table(name)]
+    fn tables(&self, name: &str) -> [String; 4] {
+        let sqlite = sqlite_table(&self.desk, "t.db", name);
+        [self.maria.table(name), sqlite, self.postgres.table(name), self.sqlserver.table(name)]
     }
 }
 
@@ -134,14 +145,17 @@ fn o49_memory_does_not_grow_with_rows_and_differences() {
     stores.sql("CREATE TABLE ten (d int); INSERT INTO ten VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)");
     for (name, rows) in SIZES {
         let number = "a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d";
-        for (side, value) in [("s", "i"), ("k", "-1 - i")] {
-            stores.sql(&format!(
+        for (side, value) in [("s", "i"), ("k", "-2 - i")] {
+            let sign = if side == "s" { 1 } else { -1 };
+            let make = move |i: u64| vec![Cell::Int(i.cast_signed()), Cell::Int(sign * (i.cast_signed() + 1) - 1)];
+            stores.sqlserver.made(&format!("{name}_{side}"), &[("id", "int"), ("v", "int")], rows, make);
+            stores.generate(&format!(
                 "CREATE TABLE {name}_{side} (id int PRIMARY KEY, v int); INSERT INTO {name}_{side} SELECT i, {value} FROM \
                  (SELECT {number} AS i FROM ten a, ten b, ten c, ten e, ten f) AS n WHERE i < {rows}"
             ));
         }
     }
-    for store in 0..3 {
+    for store in 0..4 {
         let peaks = SIZES.map(|(name, rows)| {
             let (source, sink) = (stores.tables(&format!("{name}_s")), stores.tables(&format!("{name}_k")));
             let (outcome, peak) = diff_and_peak(&stores.desk, &[&source[store], &sink[store], "--memory", "96MiB"]);
@@ -173,10 +187,16 @@ fn o49_memory_holds_for_wide_rows() {
         connection.execute("INSERT INTO w VALUES (?1, ?2)", (id.cast_signed(), text)).unwrap();
     }
     connection.execute_batch("COMMIT").unwrap();
-    let [maria, sqlite, postgres] = stores.tables("w");
-    for (source, sink, sort) in
-        [(&maria, &postgres, "server"), (&sqlite, &maria, "auto"), (&postgres, &sqlite, "local")]
-    {
+    let letters = |i: u64| vec![u16::from(65 + u8::try_from((i + 1) % 26).unwrap_or(0)); 900_000];
+    let make = move |i: u64| vec![Cell::Int(i.cast_signed() + 1), Cell::Utf16(letters(i))];
+    stores.sqlserver.made("w", &[("id", "int"), ("t", "nvarchar(max)")], ROWS, make);
+    let [maria, sqlite, postgres, sqlserver] = stores.tables("w");
+    for (source, sink, sort) in [
+        (&maria, &postgres, "server"),
+        (&sqlite, &maria, "auto"),
+        (&postgres, &sqlite, "local"),
+        (&sqlserver, &postgres, "auto"),
+    ] {
         let args = [source.as_str(), sink, "--memory", "160MiB", "--sort", sort];
         let (outcome, peak) = diff_and_peak(&stores.desk, &args);
         outcome.assert_counts(0, 0, 0);
