@@ -95,6 +95,7 @@ pub(super) fn plan_facts(out: &Path, plan: ComparisonPlan) -> PlanFacts {
             workers: 0,
             memory_bytes: 1 << 28,
             ranges: 0,
+            snapshot_age_max: None,
         },
         plan: Arc::new(plan),
         schemas: Sides::new(schema("public.orders"), schema("orders.parquet")),

@@ -31,6 +31,7 @@ pub(crate) async fn projection(locator: &str) -> Arc<Projection> {
         casts: Vec::new(),
         options: std::collections::BTreeMap::new(),
         sort: SortChoice::Auto,
+        snapshot_age_max: None,
         ranges_from: None,
         output: PathBuf::from("unused"),
         workers: 1,

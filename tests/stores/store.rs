@@ -106,6 +106,7 @@ impl Wanted {
             casts: self.casts.clone(),
             options: std::collections::BTreeMap::new(),
             sort: SortChoice::Auto,
+            snapshot_age_max: None,
             ranges_from: None,
             output: PathBuf::from("unused"),
             workers: 2,

@@ -7,7 +7,7 @@ use crate::{
     sqlserver::scripted::utf16,
 };
 use tieout_testkit::{
-    tds::{TdsOptions, TdsServer, backend::Cell},
+    tds::{FaultPlan, TdsOptions, TdsServer, backend::Cell},
     tsql::{Column, Flavour, Tsql},
 };
 
@@ -156,6 +156,51 @@ fn o10_keys_that_the_server_does_not_have_in_order() {
         postgres.sql("CREATE TABLE q (k text PRIMARY KEY); INSERT INTO q VALUES ('A')");
         desk.diff(&[&server.table("p"), &postgres.table("q")]).assert_counts(1, 1, 0);
     }
+}
+
+/// A run whose snapshots grow too old ends with what it covered: never equal, never with less than it found.
+#[test]
+fn snapshots_that_are_too_old_end_a_run_with_what_was_covered() {
+    let (desk, server) = (Desk::new(), Played::new());
+    for (table, odd) in [("t", 7), ("equal", 7), ("differs", 8)] {
+        // Rows of several batches.
+        let pad = || Cell::Utf16(vec![120; 4000]);
+        let make = move |at: u64| vec![Cell::Int(at.cast_signed()), Cell::Int(if at == 5 { odd } else { 7 }), pad()];
+        server.made(table, &[("id", "int"), ("v", "int"), ("pad", "nvarchar(4000)")], 1000, make);
+    }
+    // Only the last rows never arrive: in a range of their own, or in the one read of the table.
+    for (tracked, stall) in [(true, 100), (false, 900)] {
+        server
+            .tsql
+            .alter(|database| {
+                database.tracks_changes = tracked;
+                ["t", "equal", "differs"].iter().try_for_each(|table| {
+                    database.table_mut(table)?.tracked_since = tracked.then_some(0);
+                    Ok(())
+                })
+            })
+            .unwrap();
+        let text = if tracked { "[t] AS t WHERE t.[id] >= 750 ORDER" } else { "[t] AS t ORDER" };
+        let faults = FaultPlan { only: Some(text.to_owned()), stall: Some(stall), ..FaultPlan::default() };
+        server.server.set_faults(faults);
+        for (sink, code, verdict) in [("equal", 3, "incomplete"), ("differs", 1, "different")] {
+            let sides = [server.table("t"), server.table(sink)];
+            let args = [sides[0].as_str(), &sides[1], "--ranges", "4", "-j", "2", "--max-snapshot-age", "2s"];
+            let outcome = desk.diff(&args);
+            assert_eq!(outcome.code, code, "{tracked}: {}", outcome.stderr);
+            let document = outcome.document();
+            assert_eq!((&document["verdict"], &document["coverage"]["complete"]), (&verdict.into(), &false.into()));
+            let found = desk.differences(&outcome, "SELECT kind, key.id FROM d");
+            assert_eq!(found, if code == 1 { "changed 5\n" } else { "" });
+            let file = outcome.folder().join("ranges.parquet");
+            let select = format!("SELECT count(*) FILTER (done), count(*) FROM '{}'", file.display());
+            let ranges = desk.python(&format!("import duckdb; print(duckdb.sql(\"{select}\").fetchall())"));
+            let expected = if tracked { ["(3, 4)", "(3, 4)"] } else { ["(2, 4)", "(3, 4)"] };
+            assert!(expected.iter().any(|range| ranges.contains(range)), "{tracked}: {ranges}");
+        }
+    }
+    server.server.set_faults(FaultPlan::default());
+    desk.diff(&[&server.table("t"), &server.table("equal"), "--max-snapshot-age", "10m"]).assert_counts(0, 0, 0);
 }
 
 /// Ranges come from the other side, whose keys cut between any of the server's.
