@@ -11,7 +11,7 @@ use std::{
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
-use tieout_testkit::postgres::query;
+use tieout_testkit::postgres::{PostgresServer, query};
 
 /// Time for a server to act on a request: less than it takes to notice by itself that a client is gone.
 const AT_ONCE: Duration = Duration::from_millis(1500);
@@ -184,4 +184,51 @@ fn o46_a_query_that_fails_in_the_middle_is_an_error() {
     query(&postgres.url(), &cancel).unwrap();
     let outcome = end(child);
     outcome.assert_refused(&["source", "57014"]);
+}
+
+/// A standby is read at its replay position; a read that its recovery cancels is an error that says what to do, on
+/// whichever side it is, and the other side's read ends too.
+#[test]
+fn o47_reads_of_a_standby_that_recovery_cancels() {
+    let (desk, primary) = (Desk::new(), PostgresServer::start().unwrap());
+    primary
+        .execute(
+            "CREATE TABLE t (id int PRIMARY KEY, v text); \
+             INSERT INTO t SELECT i, repeat('x', 20) FROM generate_series(1, 30000) i; VACUUM (FREEZE, ANALYZE) t",
+        )
+        .unwrap();
+    let standby = primary.standby(&[("max_standby_streaming_delay", "0"), ("hot_standby_feedback", "off")]).unwrap();
+    let caught_up = || {
+        let end = query(&primary.url("postgres"), "SELECT pg_current_wal_lsn()").unwrap();
+        let replayed = format!("SELECT count(*) WHERE pg_last_wal_replay_lsn() >= '{}'", end.trim());
+        let started = Instant::now();
+        while query(&standby.url("postgres"), &replayed).unwrap().trim() != "1" {
+            assert!(started.elapsed() < Duration::from_secs(30), "the standby lags behind");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    caught_up();
+    let [theirs, ours] = [&standby, &primary].map(|server| format!("{}#t", server.url("postgres")));
+    let outcome = desk.diff(&[&theirs, &ours, "--ranges", "4"]);
+    outcome.assert_counts(0, 0, 0);
+    let positions = &outcome.document()["positions"];
+    assert_eq!(positions["source"]["exactness"], "bracketed", "{positions:#}");
+    // The other side is elsewhere: a snapshot on the primary would keep the rows.
+    let lines: Vec<String> = (1..=30_000).map(|id| format!("{id},{}\n", "x".repeat(20))).collect();
+    let elsewhere = desk.file("t.csv", format!("id,v\n{}", lines.concat()));
+    for (source, sink, side) in [(&theirs, &elsewhere, "source"), (&elsewhere, &theirs, "sink")] {
+        let slow = "id < 15000 OR pg_sleep(60) IS NULL";
+        let run = start(&desk, &[source, sink, "-k", "id", &format!("--{side}-where"), slow, "--ranges", "1"]);
+        await_count_within(&standby.url("postgres"), ASLEEP, Duration::from_secs(30), |count| count > 0);
+        // Rows that the snapshot of the standby still sees are removed for good.
+        primary.execute("DELETE FROM t WHERE id % 100 = 7; INSERT INTO t SELECT i, repeat('x', 20) FROM generate_series(7, 30000, 100) i; VACUUM t").unwrap();
+        let started = Instant::now();
+        let outcome = end(run);
+        assert!(started.elapsed() < Duration::from_secs(30), "it waited for the other side");
+        outcome.assert_refused(&["conflict with recovery", "SQLSTATE 40001", "hot_standby_feedback"]);
+        caught_up();
+    }
+    // Nothing of it is left.
+    desk.diff(&[&theirs, &ours]).assert_counts(0, 0, 0);
+    desk.diff(&[&elsewhere, &theirs, "-k", "id"]).assert_counts(0, 0, 0);
 }

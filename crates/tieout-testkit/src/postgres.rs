@@ -81,6 +81,29 @@ impl PostgresServer {
         Ok(server)
     }
 
+    /// Starts a standby of this server that replays its log as it is written, with lines of `postgresql.conf` of its own.
+    /// This server must keep enough of its log for one (`wal_level = replica` and `max_wal_senders`, the defaults).
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn standby(&self, settings: &[(&str, &str)]) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("tieout-pg-").tempdir()?;
+        if let Some(account) = self.account {
+            chown(folder.path(), Some(account.uid), Some(account.gid))?;
+        }
+        let mut standby = Self { bin: self.bin.clone(), folder, port: 0, account: self.account };
+        let mut copy = self.command("pg_basebackup");
+        copy.args(["-R", "-X", "stream", "--checkpoint=fast", "--no-sync", "-d", &self.url("postgres"), "-D"]);
+        run(copy.arg(standby.data()))?;
+        let mut text = format!("unix_socket_directories = '{}'\n", standby.folder.path().display());
+        for (name, value) in settings {
+            writeln!(text, "{name} = '{}'", value.replace('\'', "''"))?;
+        }
+        append(&standby.data().join("postgresql.conf"), &text)?;
+        standby.launch()?;
+        Ok(standby)
+    }
+
     fn init(&self, options: &Options) -> Result<()> {
         let mut command = self.command("initdb");
         command.arg("-D").arg(self.data()).args(["-U", "postgres", "-A", "trust", "--no-sync"]);
