@@ -22,7 +22,7 @@ use crate::{
     model::{KeyRange, Position, Projection, ReadOrder, Result, SideRequest, TableSchema},
 };
 use futures::{future::BoxFuture, stream::BoxStream};
-use std::sync::Arc;
+use std::{any::Any, ops::Range, sync::Arc};
 
 /// Batches of one read, in the order asked for. Dropping the stream stops the work on the server.
 pub type RowStream = BoxStream<'static, Result<Box<dyn NativeBatch>>>;
@@ -42,6 +42,28 @@ pub trait NativeBatch: Send {
     /// # Errors
     /// `Value` if a value cannot be represented exactly.
     fn encode(&self, writer: &mut RowWriter<'_>) -> Result<()>;
+
+    /// The rows as columns, if they can be compared before they are encoded.
+    fn columns(&self) -> Option<&dyn NativeColumns> {
+        None
+    }
+}
+
+/// Rows whose values can be compared column by column, before they are encoded. Rows are counted from 0.
+pub trait NativeColumns {
+    /// Itself, to be told from rows of other kinds.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Writes `rows` as [`NativeBatch::encode`] writes all.
+    ///
+    /// # Errors
+    /// As of [`NativeBatch::encode`].
+    fn encode_rows(&self, rows: Range<usize>, writer: &mut RowWriter<'_>) -> Result<()>;
+
+    /// How many rows from `from` on, at most `most`, are certain to become the same bytes as those of `other` from
+    /// `other_from` on when both are written by one layout. Too small a number costs time; too large a one would hide
+    /// differences.
+    fn equal_rows(&self, from: usize, other: &dyn NativeColumns, other_from: usize, most: usize) -> usize;
 }
 
 /// How rows of one read are wanted.

@@ -7,7 +7,7 @@ use super::tasks::{self, Task};
 use crate::{
     connector::{NativeBatch, RowStream},
     encode::{EncodedBatch, RowLayout, RowWriter},
-    merge::Feed,
+    merge::{Feed, NativeRows},
     model::{Error, ErrorKind, Progress, Result, Side},
 };
 use crossbeam_channel::{Receiver, Sender};
@@ -93,22 +93,26 @@ pub(super) fn cancelled() -> Error {
 
 impl Feed for StreamFeed {
     fn next(&mut self, into: &mut EncodedBatch) -> Result<bool> {
+        let Some(rows) = self.pull()? else { return Ok(false) };
+        rows.batch.encode(&mut RowWriter::new(&self.layout, into)).map_err(|error| error.on(self.side))?;
+        Ok(true)
+    }
+
+    fn layout(&self) -> Option<&Arc<RowLayout>> {
+        Some(&self.layout)
+    }
+
+    fn pull(&mut self) -> Result<Option<NativeRows>> {
         while !self.ended {
             match self.receiver.recv() {
+                Ok(Message::Batch(batch, _)) if batch.rows() == 0 => {}
                 Ok(Message::Batch(batch, permit)) => {
-                    let rows = into.len();
-                    batch.encode(&mut RowWriter::new(&self.layout, into)).map_err(|error| error.on(self.side))?;
-                    drop(batch);
-                    drop(permit);
-                    let read = (into.len() - rows) as u64;
                     let counter = match self.side {
                         Side::Source => &self.progress.source_rows,
                         Side::Sink => &self.progress.sink_rows,
                     };
-                    Progress::add(counter, read);
-                    if read > 0 {
-                        return Ok(true);
-                    }
+                    Progress::add(counter, batch.rows() as u64);
+                    return Ok(Some(NativeRows { batch, guard: Box::new(permit) }));
                 }
                 Ok(Message::Failed(error)) => return Err(error.on(self.side)),
                 Ok(Message::End) => self.ended = true,
@@ -117,6 +121,6 @@ impl Feed for StreamFeed {
                 }
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }
