@@ -9,6 +9,7 @@ mod float;
 mod fold;
 mod json;
 mod layout;
+mod native;
 mod number;
 mod temporal;
 mod text;
@@ -23,6 +24,7 @@ pub use batch::{EncodedBatch, Record};
 pub use decode::{Fields, decode_field, decode_key, decode_row, fields};
 pub use fold::fold_text;
 pub use layout::RowLayout;
+pub use native::{NativeBatch, NativeColumns};
 pub use text::{parse, render};
 pub use writer::{RowWriter, encode_key, encode_row};
 

@@ -5,8 +5,7 @@
 
 use super::{Feed, MergeSpec, RangeBounds, native::Native};
 use crate::{
-    connector::NativeColumns,
-    encode::{EncodedBatch, Record, RowLayout},
+    encode::{EncodedBatch, NativeColumns, Record, RowLayout},
     model::{Error, ErrorKind, Result, Side},
     sort::{SortedRecords, Sorter},
 };

@@ -15,8 +15,7 @@ pub use tolerance::excuses;
 pub use two_way::{RunningMerge, merge_range};
 
 use crate::{
-    connector::NativeBatch,
-    encode::{EncodedBatch, RowLayout, decode_key, render},
+    encode::{EncodedBatch, NativeBatch, RowLayout, decode_key, render},
     model::{CanonicalType, ColumnOptions, ComparisonPlan, Difference, KeyRange, Result, Sides},
     sort::SorterOptions,
 };

@@ -3,8 +3,7 @@
 
 use super::{Feed, NativeRows};
 use crate::{
-    connector::NativeColumns,
-    encode::{EncodedBatch, RowLayout, RowWriter},
+    encode::{EncodedBatch, NativeColumns, RowLayout, RowWriter},
     model::{Result, Side},
 };
 use std::{ops::Range, sync::Arc};
@@ -64,19 +63,16 @@ impl Native {
         let left = self.left().len();
         let Some(rows) = &self.rows else { return Ok(false) };
         let mut writer = RowWriter::new(&self.layout, into);
-        match rows.batch.columns() {
-            Some(columns) => {
-                let count = if self.is_lazy { self.piece.min(left) } else { left };
-                let encoded = columns.encode_rows(self.at..self.at + count, &mut writer);
-                encoded.map_err(|error| error.on(self.side))?;
-                self.at += count;
-                self.piece = self.piece.saturating_mul(2);
-            }
-            None => {
-                rows.batch.encode(&mut writer).map_err(|error| error.on(self.side))?;
-                drop(writer);
-                self.rows = None;
-            }
+        if let Some(columns) = rows.batch.columns() {
+            let count = if self.is_lazy { self.piece.min(left) } else { left };
+            let encoded = columns.encode_rows(self.at..self.at + count, &mut writer);
+            encoded.map_err(|error| error.on(self.side))?;
+            self.at += count;
+            self.piece = self.piece.saturating_mul(2);
+        } else {
+            rows.batch.encode(&mut writer).map_err(|error| error.on(self.side))?;
+            drop(writer);
+            self.rows = None;
         }
         Ok(true)
     }

@@ -183,9 +183,9 @@ impl Places {
         let others = &other.value_offsets()[self.other_from..=self.other_from + self.most];
         let (bytes, other_bytes) = (one.value_data(), other.value_data());
         let (start, other_start) = (offsets[0], others[0]);
-        // No early end: so all are compared in a few steps.
-        let same_lengths =
-            offsets.iter().zip(others).fold(true, |same, (at, other)| same & (*at - start == *other - other_start));
+        // Counted without an early end, so that many are compared in one step.
+        let unlike = |(at, other): &(&T::Offset, &T::Offset)| **at - start != **other - other_start;
+        let same_lengths = offsets.iter().zip(others).filter(unlike).count() == 0;
         let span = |offsets: &[T::Offset], from: usize, to: usize| offsets[from].as_usize()..offsets[to].as_usize();
         if same_lengths && bytes[span(offsets, 0, self.most)] == other_bytes[span(others, 0, self.most)] {
             return self.most;

@@ -185,7 +185,7 @@ fn units_scales_and_meanings_tell_types_apart() {
     let all = [two, three, micros, nanos, moments, whole];
     for (at, one) in all.iter().enumerate() {
         for (other_at, other) in all.iter().enumerate() {
-            let (one, other) = (batch(&[one.clone()], (0, 2)), batch(&[other.clone()], (0, 2)));
+            let (one, other) = (batch(std::slice::from_ref(one), (0, 2)), batch(std::slice::from_ref(other), (0, 2)));
             assert_eq!(one.equal_rows(0, &other, 0, 9), if at == other_at { 2 } else { 0 });
         }
     }
@@ -248,7 +248,7 @@ impl NativeColumns for Counted {
 
 /// A feed of batches that may hide that they are columns.
 struct Batches {
-    batches: VecDeque<ArrowBatch>,
+    waiting: VecDeque<ArrowBatch>,
     layout: Arc<RowLayout>,
     hidden: bool,
     encoded: Arc<AtomicU64>,
@@ -265,13 +265,13 @@ impl Batches {
             batches.push_back(batch(&arrays(&rows[first..last]), (from - first, to - first)));
             from = to;
         }
-        Self { batches, layout: Arc::new(layout(&arrays(&[]), 1)), hidden, encoded: Arc::default() }
+        Self { waiting: batches, layout: Arc::new(layout(&arrays(&[]), 1)), hidden, encoded: Arc::default() }
     }
 }
 
 impl Feed for Batches {
     fn next(&mut self, into: &mut EncodedBatch) -> Result<bool> {
-        let Some(batch) = self.batches.pop_front() else { return Ok(false) };
+        let Some(batch) = self.waiting.pop_front() else { return Ok(false) };
         batch.encode(&mut RowWriter::new(&self.layout, into))?;
         Ok(true)
     }
@@ -282,7 +282,7 @@ impl Feed for Batches {
 
     fn pull(&mut self) -> Result<Option<NativeRows>> {
         assert!(!self.hidden);
-        let batch = self.batches.pop_front().map(|batch| Box::new(Counted(batch, Arc::clone(&self.encoded))));
+        let batch = self.waiting.pop_front().map(|batch| Box::new(Counted(batch, Arc::clone(&self.encoded))));
         Ok(batch.map(|batch| NativeRows { batch, guard: Box::new(()) }))
     }
 }
@@ -443,8 +443,8 @@ fn both_paths_refuse_the_same() {
             }
         }
         let size = 1 + random.below(50);
-        let (sizes, seed) = (Sides::new(size, 1 + random.below(50)), random.next_u64() >> 1);
-        let way = Way { sizes, seed, group_bytes_max: 1 << 20, rows_of_range: u64::MAX };
+        let (batch_sizes, seed) = (Sides::new(size, 1 + random.below(50)), random.next_u64() >> 1);
+        let way = Way { sizes: batch_sizes, seed, group_bytes_max: 1 << 20, rows_of_range: u64::MAX };
         let ((_, _, expected), _) = merge(&sides, &range, way, true);
         let ((_, _, said), _) = merge(&sides, &range, way, false);
         assert_eq!(said, expected, "round {round}");
