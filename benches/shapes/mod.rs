@@ -130,6 +130,14 @@ impl Table {
 
 fn column((index, canonical): (usize, CanonicalType)) -> Projected {
     let (conversion, key_fold) = (Conversion::Direct, TextFold::default());
-    let target = FieldTarget { canonical, conversion, strip_pad: false, zone: None, key_fold, parse_float_bits: 64 };
+    let target = FieldTarget {
+        canonical,
+        conversion,
+        strip_pad: false,
+        zone: None,
+        key_fold,
+        parse_float_bits: 64,
+        dynamic: false,
+    };
     Projected { name: format!("c{index}"), index, as_text: false, nullable: true, target }
 }

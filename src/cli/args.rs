@@ -22,12 +22,14 @@ const EXIT_CODES: &str = "Exit codes:
 const DIFF_EXAMPLES: &str = "Examples:
   tieout diff 'postgres://ann@db1/shop#public.orders' 'postgres://ann@db2/shop#public.orders'
   tieout diff 'postgres://ann@db1/shop#orders' 'postgres://ann@db2/shop#orders' -w 'year = 2026'
+  tieout diff 'mysql://ann@db3/shop#orders' 'postgres://ann@db1/shop#orders'
   tieout diff 'postgres:///shop#orders' 'export/orders-*.parquet' -k order_id
   tieout diff 'postgres:///shop#orders' orders.csv -k order_id --null NULL --delimiter ';'
+  tieout diff 'postgres:///shop#orders' 'sqlite:shop.db#orders' --cast day=date
   tieout diff a.parquet b.parquet -k id --option amount.abs_tol=0.01 --exclude loaded_at
   tieout diff --config orders.toml --format json | jq .verdict
 
-Passwords come from PGPASSWORD or a .pgpass file rather than from the command line.
+Passwords come from PGPASSWORD or a .pgpass file, MYSQL_PWD or .my.cnf, rather than from the command line.
 
 Exit codes: 0 equal, 1 different, 2 error or wrong usage, 3 incomplete, 130 interrupted.";
 
@@ -154,7 +156,7 @@ pub enum SortName {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub struct CompareArgs {
-    /// The table that is the truth: `postgres://user@host/db#schema.table`, a file, a glob or an object-store URL
+    /// The table that is the truth: `postgres://user@host/db#schema.table`, `mysql://user@host/db#table`, `mssql://user@host/db#schema.table`, `sqlite:path#table`, a file, a glob or an object-store URL
     #[arg(help_heading = "Tables", display_order = 0)]
     pub source: Option<String>,
     /// The table that should hold what the source holds

@@ -1,12 +1,16 @@
 //! The only list of stores: from a locator to its connector.
 
 use super::Connector;
-use crate::model::{Error, ErrorKind, Result};
+use crate::model::{Error, ErrorKind, NativeTypes, Result};
 
 /// Waits until work that was given up has ended in the stores, for a few seconds at most.
 pub async fn settle() {
     #[cfg(feature = "postgres")]
     super::postgres::settle().await;
+    #[cfg(feature = "mysql")]
+    super::mysql::settle().await;
+    #[cfg(feature = "sqlserver")]
+    super::sqlserver::settle().await;
 }
 
 /// The connector that serves `locator`.
@@ -38,4 +42,21 @@ pub fn connector_for(locator: &str) -> Result<Box<dyn Connector>> {
     let scheme = locator.split_once(':').map_or("", |(scheme, _)| scheme);
     Err(Error::new(ErrorKind::Config, format!("choosing a store: no store serves the scheme `{scheme}`"))
         .hint("use postgres://..., mysql://..., mssql://..., sqlite:..., a path, a glob, or an object-store URL such as s3://..."))
+}
+
+/// The native types of all stores of this build, in the order in which the reference page shows them.
+#[must_use]
+pub fn native_types() -> Vec<NativeTypes> {
+    let mut stores = Vec::new();
+    #[cfg(feature = "postgres")]
+    stores.push(super::postgres::native_types());
+    #[cfg(feature = "mysql")]
+    stores.push(super::mysql::native_types());
+    #[cfg(feature = "sqlite")]
+    stores.push(super::sqlite::native_types());
+    #[cfg(feature = "sqlserver")]
+    stores.push(super::sqlserver::native_types());
+    #[cfg(feature = "files")]
+    stores.extend(super::files::native_types());
+    stores
 }

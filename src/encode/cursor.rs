@@ -1,5 +1,6 @@
 //! Strict reading of canonical bytes: every shortage or surplus is an `Internal` error, never a panic.
 
+use super::{decode::FieldForm, value::STRAY};
 use crate::model::{Error, Result};
 
 /// The bytes that are still to be read.
@@ -73,6 +74,15 @@ impl<'a> Cursor<'a> {
     /// Presence, and the value form if there is one.
     pub(super) fn field(&mut self) -> Result<Option<&'a [u8]>> {
         if self.presence()? { self.counted().map(Some) } else { Ok(None) }
+    }
+
+    /// A field of a row.
+    pub(super) fn form(&mut self) -> Result<FieldForm<'a>> {
+        if self.rest.first() == Some(&STRAY) {
+            self.byte()?;
+            return self.counted().map(FieldForm::Stray);
+        }
+        Ok(self.field()?.map_or(FieldForm::Null, FieldForm::Value))
     }
 
     pub(super) fn presence(&mut self) -> Result<bool> {

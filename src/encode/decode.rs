@@ -4,11 +4,33 @@ use super::{
     cursor::{Cursor, read_escaped},
     float, json, number, temporal,
     value::{
-        RANGE_BOUNDS, RANGE_EMPTY, RANGE_LOWER_IN, RANGE_NO_LOWER, RANGE_NO_UPPER, RANGE_UPPER_IN, check_bits,
-        figure_floats, is_escaped,
+        RANGE_BOUNDS, RANGE_EMPTY, RANGE_LOWER_IN, RANGE_NO_LOWER, RANGE_NO_UPPER, RANGE_UPPER_IN, STRAY, STRAY_BINARY,
+        STRAY_NUMBER, STRAY_TEXT, check_bits, figure_floats, fits, is_escaped,
     },
 };
 use crate::model::{CanonicalType, Error, GeometricKind, RangeValue, Result, Value};
+
+/// A field of a row, as it stands there. Two fields are the same when their forms are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldForm<'a> {
+    /// NULL.
+    Null,
+    /// The value form.
+    Value(&'a [u8]),
+    /// Class and value form of a stray value.
+    Stray(&'a [u8]),
+}
+
+impl<'a> FieldForm<'a> {
+    /// The value form of a value of the field's type.
+    #[must_use]
+    pub const fn value(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Value(bytes) => Some(bytes),
+            Self::Null | Self::Stray(_) => None,
+        }
+    }
+}
 
 /// The fields of a row, without decoding them.
 #[derive(Clone, Debug)]
@@ -16,20 +38,20 @@ pub struct Fields<'a> {
     rest: &'a [u8],
 }
 
-/// The fields of `row`, in order; `None` is NULL. Ends early where the bytes are not a row.
+/// The fields of `row`, in order. Ends early where the bytes are not a row.
 #[must_use]
 pub fn fields(row: &[u8]) -> Fields<'_> {
     Fields { rest: row }
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = Option<&'a [u8]>;
+    type Item = FieldForm<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (presence, mut rest) = self.rest.split_first()?;
         if *presence == 0 {
             self.rest = rest;
-            return Some(None);
+            return Some(FieldForm::Null);
         }
         let mut length = 0_usize;
         for shift in (0..35).step_by(7) {
@@ -42,8 +64,33 @@ impl<'a> Iterator for Fields<'a> {
         }
         let (value, tail) = rest.split_at_checked(length)?;
         self.rest = tail;
-        Some(Some(value))
+        Some(if *presence == STRAY { FieldForm::Stray(value) } else { FieldForm::Value(value) })
     }
+}
+
+/// Decodes a field of a row.
+///
+/// # Errors
+/// `Internal` if the bytes are not of that type, or are a stray value that is of the type itself.
+pub fn decode_form(canonical: &CanonicalType, form: FieldForm<'_>) -> Result<Value> {
+    let bytes = match form {
+        FieldForm::Null => return Ok(Value::Null),
+        FieldForm::Value(bytes) => return decode_field(canonical, Some(bytes)),
+        FieldForm::Stray(bytes) => bytes,
+    };
+    let malformed = |what: &str| Error::internal(format!("decoding a stray value: {what}"));
+    let (class, bytes) = bytes.split_first().ok_or_else(|| malformed("it has no class"))?;
+    let native = match *class {
+        STRAY_NUMBER => CanonicalType::Number,
+        STRAY_TEXT => CanonicalType::Text,
+        STRAY_BINARY => CanonicalType::Binary,
+        _ => return Err(malformed("its class is unknown")),
+    };
+    let value = decode_field(&native, Some(bytes))?;
+    if fits(canonical, &value) {
+        return Err(malformed("it is of the type of its field"));
+    }
+    Ok(Value::Stray(Box::new(value)))
 }
 
 /// Decodes the value form of one field.
@@ -64,7 +111,7 @@ pub fn decode_field(canonical: &CanonicalType, bytes: Option<&[u8]>) -> Result<V
 /// `Internal` if the bytes are not of those types.
 pub fn decode_row(types: &[CanonicalType], row: &[u8]) -> Result<Vec<Value>> {
     let mut cursor = Cursor::new(row);
-    let values = types.iter().map(|canonical| read_field(canonical, &mut cursor)).collect::<Result<_>>()?;
+    let values = types.iter().map(|canonical| decode_form(canonical, cursor.form()?)).collect::<Result<_>>()?;
     cursor.finish()?;
     Ok(values)
 }

@@ -217,8 +217,12 @@ pub(super) fn parse(text: &str) -> Result<f64> {
 /// Parses a float of 16, 32 or 64 bits and widens it: its shortest text (at most 5, 9 or 17 significant digits), the
 /// shortest text of the double that it is widened to, or its exact value.
 ///
+/// Text of a whole number, without fraction and exponent, may come from an integer, which a float that rounded it does
+/// not equal: where a narrow float does not hold it, the double that does is returned, which no narrow float equals.
+///
 /// # Errors
-/// `Value` if the text is not a number, lies beyond the floats, or has digits that such a float cannot hold.
+/// `Value` if the text is not a number, lies beyond the floats, has digits that such a float cannot hold, or is a whole
+/// number that no double holds.
 pub(super) fn parse_bits(text: &str, bits: u8) -> Result<f64> {
     let decimal = number::parse(text)?;
     let double = nearest(&decimal)?;
@@ -233,6 +237,9 @@ pub(super) fn parse_bits(text: &str, bits: u8) -> Result<f64> {
             let message = format!("parsing text as float: it lies beyond the range of floats of {bits} bits");
             return Err(Error::new(ErrorKind::Value, message));
         }
+        if !text.contains(['.', 'e', 'E']) {
+            return whole(&decimal, double);
+        }
         let number = significant(digits);
         let shortest = number <= significant_max(bits);
         #[expect(clippy::float_cmp, reason = "the same float is meant")]
@@ -243,6 +250,17 @@ pub(super) fn parse_bits(text: &str, bits: u8) -> Result<f64> {
         }
     }
     Ok(fold(value))
+}
+
+/// The double that is exactly a whole number; where a narrower float is that, too, it is the same value.
+fn whole(decimal: &Decimal, double: f64) -> Result<f64> {
+    // All whole numbers up to 2^53 are doubles; the nearest double of any beyond is at least 2^53.
+    const HELD: f64 = 9_007_199_254_740_992.0;
+    if double.abs() < HELD || to_decimal(double)? == *decimal {
+        return Ok(fold(double));
+    }
+    let message = "parsing text as float: it is a whole number that no float of 64 bits holds exactly";
+    Err(Error::new(ErrorKind::Value, message))
 }
 
 fn significant(digits: &[u8]) -> usize {
@@ -275,7 +293,16 @@ mod tests {
     fn text_of_narrow_floats_is_read_at_their_width() {
         assert_eq!(parse_bits("0.1", 64).unwrap(), 0.1);
         assert_eq!(parse_bits("0.1", 32).unwrap(), 0.100_000_001_490_116_12);
-        assert_eq!(parse_bits("16777217", 32).unwrap(), 16_777_216.0);
+        assert_eq!(parse_bits("16777216", 32).unwrap(), 16_777_216.0);
+        assert_eq!(parse_bits("16777217", 32).unwrap(), 16_777_217.0);
+        assert_eq!(parse_bits("-9007199254740992", 32).unwrap(), -9_007_199_254_740_992.0);
+        assert_eq!(parse_bits("1.2345679e8", 32).unwrap(), 123_456_792.0);
+        assert_eq!(parse_bits("9007199254740994", 64).unwrap(), 9_007_199_254_740_994.0);
+        for bits in [32, 64] {
+            for text in ["9007199254740993", "-9007199254740993", "20000000000000010"] {
+                assert_eq!(parse_bits(text, bits).unwrap_err().kind(), ErrorKind::Value, "{text}");
+            }
+        }
         assert_eq!(parse_bits("3.4028235e38", 32).unwrap(), f64::from(f32::MAX));
         assert_eq!(parse_bits("1e-45", 32).unwrap(), f64::from(f32::from_bits(1)));
         // The text of the double that it is widened to, and its exact value.
@@ -291,8 +318,8 @@ mod tests {
         assert_eq!(parse_bits("0.1", 16).unwrap(), 0.099_975_585_937_5);
         assert_eq!(parse_bits("65504", 16).unwrap(), 65_504.0);
         assert_eq!(parse_bits("6e-8", 16).unwrap(), 2.0_f64.powi(-24));
-        assert_eq!(parse_bits("2049", 16).unwrap(), 2048.0);
-        assert_eq!(parse_bits("-2051", 16).unwrap(), -2052.0);
+        assert_eq!(parse_bits("2049", 16).unwrap(), 2049.0);
+        assert_eq!(parse_bits("-2051", 16).unwrap(), -2051.0);
         assert_eq!(parse_bits("-Infinity", 16).unwrap(), f64::NEG_INFINITY);
         for text in ["0.100001", "65520", "2e-8"] {
             assert_eq!(parse_bits(text, 16).unwrap_err().kind(), ErrorKind::Value, "{text}");

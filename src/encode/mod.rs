@@ -3,6 +3,7 @@
 //! Each family is encoded in one place. Nothing here knows a store, does I/O or reads a clock.
 
 mod batch;
+mod cell;
 mod cursor;
 mod decode;
 mod float;
@@ -21,10 +22,12 @@ mod value;
 mod writer;
 
 pub use batch::{EncodedBatch, Record};
-pub use decode::{Fields, decode_field, decode_key, decode_row, fields};
+pub use cell::Cell;
+pub use decode::{FieldForm, Fields, decode_field, decode_form, decode_key, decode_row, fields};
 pub use fold::fold_text;
 pub use layout::RowLayout;
 pub use native::{NativeBatch, NativeColumns};
+pub(crate) use temporal::{civil_from_days, date_from_days, days_from_civil};
 pub use text::{parse, render};
 pub use writer::{RowWriter, encode_key, encode_row};
 

@@ -23,7 +23,7 @@ const EPOCH_SHIFT: i64 = 719_468;
 ///
 /// Source: years that begin in March, in eras of 400 years, as in H. Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms".
-pub(super) fn days_from_civil(year: i32, month: u8, day: u8) -> i64 {
+pub(crate) fn days_from_civil(year: i32, month: u8, day: u8) -> i64 {
     let year = i64::from(year) - i64::from(month <= 2);
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -37,7 +37,7 @@ pub(super) fn days_from_civil(year: i32, month: u8, day: u8) -> i64 {
 ///
 /// Source: as [`days_from_civil`].
 #[inline]
-pub(super) fn civil_from_days(days: i64) -> Option<(i32, u8, u8)> {
+pub(crate) fn civil_from_days(days: i64) -> Option<(i32, u8, u8)> {
     let days = days.checked_add(EPOCH_SHIFT)?;
     let era = days.div_euclid(ERA_DAYS);
     let day_of_era = u32::try_from(days.rem_euclid(ERA_DAYS)).ok()?;
@@ -101,7 +101,7 @@ pub(super) fn days_form(days: i64) -> Result<[u8; 6]> {
 ///
 /// # Errors
 /// `Value` if the year does not fit 32 bits.
-pub(super) fn date_from_days(days: i64) -> Result<DateValue> {
+pub(crate) fn date_from_days(days: i64) -> Result<DateValue> {
     let (year, month, day) = civil_from_days(days).ok_or_else(far_date)?;
     Ok(DateValue::Day(year, month, day))
 }
@@ -235,5 +235,28 @@ pub(super) fn read_instant(cursor: &mut Cursor<'_>) -> Result<TimestampValue> {
     match read_timestamp(cursor)? {
         TimestampValue::Partial(..) => Err(Error::internal("decoding an instant: it has month or day 0")),
         value => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_dates_agree() {
+        for (date, days) in [
+            ((1970, 1, 1), 0),
+            ((1969, 12, 31), -1),
+            ((2000, 2, 29), 11_016),
+            ((2026, 11, 30), 20_787),
+            ((0, 1, 1), -719_528),
+            ((-1, 12, 31), -719_529),
+            ((-4712, 1, 1), -2_440_550),
+            ((5_874_897, 12, 31), 2_145_042_905),
+        ] {
+            assert_eq!(days_from_civil(date.0, date.1, date.2), days, "{date:?}");
+            assert_eq!(civil_from_days(days), Some(date));
+        }
+        assert_eq!(civil_from_days(i64::MAX), None);
     }
 }

@@ -19,6 +19,7 @@ fn target(canonical: CanonicalType, conversion: Conversion) -> FieldTarget {
         zone: None,
         key_fold: TextFold::default(),
         parse_float_bits: 64,
+        dynamic: false,
     }
 }
 
@@ -39,7 +40,7 @@ fn put(target: FieldTarget, call: impl FnOnce(&mut RowWriter<'_>) -> Result<()>)
         assert_eq!((batch.len(), batch.bytes()), (0, 0));
         return Err(error);
     }
-    Ok(fields(batch.record(0).row).next().unwrap().map(<[u8]>::to_vec))
+    Ok(fields(batch.record(0).row).next().unwrap().value().map(<[u8]>::to_vec))
 }
 
 fn direct(canonical: CanonicalType, call: impl FnOnce(&mut RowWriter<'_>) -> Result<()>) -> Vec<u8> {
@@ -48,7 +49,7 @@ fn direct(canonical: CanonicalType, call: impl FnOnce(&mut RowWriter<'_>) -> Res
 
 fn value_form(canonical: &CanonicalType, value: &Value) -> Vec<u8> {
     let row = encode_row(std::slice::from_ref(canonical), std::slice::from_ref(value)).unwrap();
-    fields(&row).next().unwrap().unwrap().to_vec()
+    fields(&row).next().unwrap().value().unwrap().to_vec()
 }
 
 fn key_form(canonical: &CanonicalType, value: &Value) -> Vec<u8> {

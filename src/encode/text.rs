@@ -48,6 +48,7 @@ pub fn render(canonical: &CanonicalType, value: &Value) -> Option<String> {
         | Value::Map(_)
         | Value::Range(_)
         | Value::Multirange(_) => return text_nested::render(canonical, value),
+        Value::Stray(inner) => return render(canonical, inner),
     })
 }
 

@@ -108,6 +108,7 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
         Value::Map(_) => "map",
         Value::Range(_) => "range",
         Value::Multirange(_) => "multirange",
+        Value::Stray(_) => "stray value",
     }
 }
 
@@ -217,6 +218,52 @@ pub(super) fn write_field(out: &mut Vec<u8>, canonical: &CanonicalType, value: &
     }
     out.push(1);
     counted(out, |out| write_value(out, canonical, value))
+}
+
+/// Appends a field of a row, which may hold a stray value.
+pub(super) fn write_row_field(out: &mut Vec<u8>, canonical: &CanonicalType, value: &Value) -> Result<()> {
+    let Value::Stray(stray) = value else { return write_field(out, canonical, value) };
+    let Some((tag, native)) = stray_class(stray) else {
+        return Err(Error::internal(format!("encoding a stray value: found a {}", kind_of(stray))));
+    };
+    if fits(canonical, stray) {
+        return Err(Error::internal(format!("encoding a stray value: it is a {canonical} like its column")));
+    }
+    out.push(STRAY);
+    counted(out, |out| {
+        out.push(tag);
+        write_value(out, &native, stray)
+    })
+}
+
+/// Presence of a stray value.
+pub(super) const STRAY: u8 = 2;
+/// Class of a stray number.
+pub(super) const STRAY_NUMBER: u8 = 1;
+/// Class of a stray text.
+pub(super) const STRAY_TEXT: u8 = 2;
+/// Class of stray bytes.
+pub(super) const STRAY_BINARY: u8 = 3;
+
+/// The class of a value that can be a stray one, and the type that it is encoded as.
+fn stray_class(value: &Value) -> Option<(u8, CanonicalType)> {
+    match value {
+        Value::Number(_) => Some((STRAY_NUMBER, CanonicalType::Number)),
+        Value::Text(_) => Some((STRAY_TEXT, CanonicalType::Text)),
+        Value::Binary(_) => Some((STRAY_BINARY, CanonicalType::Binary)),
+        _ => None,
+    }
+}
+
+/// Whether a number, text or binary is a value of `canonical` itself, and so no stray one.
+pub(super) fn fits(canonical: &CanonicalType, value: &Value) -> bool {
+    match (canonical, value) {
+        (CanonicalType::Number, Value::Number(_))
+        | (CanonicalType::Text, Value::Text(_))
+        | (CanonicalType::Binary, Value::Binary(_)) => true,
+        (CanonicalType::Float, Value::Number(number)) => float::from_decimal(number).is_ok(),
+        _ => false,
+    }
 }
 
 fn write_list(out: &mut Vec<u8>, element: &CanonicalType, dimensions: &[(u32, i32)], values: &[Value]) -> Result<()> {

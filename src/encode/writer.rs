@@ -7,7 +7,7 @@ use super::{
     float, json,
     layout::{Field, Kind, RowLayout},
     number, temporal, text,
-    value::{check_bits, close_key_form, mismatch, truth, uuid_bytes, write_field, write_interval, write_key_part},
+    value::{check_bits, close_key_form, mismatch, truth, uuid_bytes, write_interval, write_key_part, write_row_field},
 };
 use crate::model::{CanonicalType, DateValue, Decimal, Error, ErrorKind, JsonValue, Result, TimestampValue, Value};
 
@@ -22,15 +22,15 @@ const BATCH_BYTES_MAX: usize = u32::MAX as usize;
 /// never becomes part of the batch, whether the writer goes on with `begin_row` or is dropped.
 #[derive(Debug)]
 pub struct RowWriter<'a> {
-    layout: &'a RowLayout,
-    batch: &'a mut EncodedBatch,
+    pub(super) layout: &'a RowLayout,
+    pub(super) batch: &'a mut EncodedBatch,
     state: RowState,
     /// Where the open record starts; the end of the batch if none is open.
-    start: usize,
+    pub(super) start: usize,
     /// Where the length of the row part stands.
-    row_at: usize,
+    pub(super) row_at: usize,
     /// Index of the next field.
-    next: usize,
+    pub(super) next: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl<'a> RowWriter<'a> {
 
     /// Takes the next field.
     #[inline]
-    fn take_field(&mut self) -> Result<&'a Field> {
+    pub(super) fn take_field(&mut self) -> Result<&'a Field> {
         let layout = self.layout;
         match layout.fields.get(self.next) {
             Some(field) if self.state == RowState::Open => {
@@ -141,7 +141,7 @@ impl<'a> RowWriter<'a> {
     }
 
     #[cold]
-    fn failed(&mut self, field: &Field, error: Error) -> Error {
+    pub(super) fn failed(&mut self, field: &Field, error: Error) -> Error {
         self.state = RowState::Failed;
         self.batch.data.truncate(self.start);
         error.in_column(&field.name)
@@ -149,7 +149,7 @@ impl<'a> RowWriter<'a> {
 
     /// Writes one field: presence, what `write` appends as value form, and its length or key form.
     #[inline]
-    fn put(&mut self, write: impl FnOnce(&Field, &mut Vec<u8>) -> Result<()>) -> Result<()> {
+    pub(super) fn put(&mut self, write: impl FnOnce(&Field, &mut Vec<u8>) -> Result<()>) -> Result<()> {
         let field = self.take_field()?;
         let out = &mut self.batch.data;
         if field.is_key {
@@ -528,7 +528,7 @@ pub fn encode_key(types: &[CanonicalType], values: &[Value]) -> Result<Vec<u8>> 
 /// # Errors
 /// `Internal` if the values are not of those types, `Value` for one that its type cannot hold.
 pub fn encode_row(types: &[CanonicalType], values: &[Value]) -> Result<Vec<u8>> {
-    encode(types, values, write_field)
+    encode(types, values, write_row_field)
 }
 
 fn encode(

@@ -15,8 +15,8 @@ use crate::{
     encode::RowLayout,
     merge::MergeSpec,
     model::{
-        ComparisonPlan, ComparisonRequest, Counts, Error, PlanFacts, PlannedRanges, Progress, ReadOrder, Result,
-        RunFacts, SideRead, Sides, Verdict,
+        ComparisonPlan, ComparisonRequest, Counts, Error, ErrorKind, PlanFacts, PlannedRanges, Progress, ReadOrder,
+        Result, RunFacts, SideRead, Sides, Verdict,
     },
     output::{
         Colour, DifferenceSchema, DifferenceWriter, RunFolder, RunRecord, Timing, plan_document, plan_text, summary,
@@ -95,7 +95,9 @@ pub async fn compare(request: ComparisonRequest, control: Control) -> Result<Run
     let folder = RunFolder::create(&prepared.facts.request.output, &run_id)?;
     let Prepared { facts: mut plan_facts, tables, memory, cut_rule } = prepared;
     let context = Arc::new(context(&plan_facts, tables, &memory, folder, &control, clock)?);
-    let compared = run_ranges(&context, memory.workers, sorter(&context, memory.sort_bytes), cut_rule).await?;
+    let compared = run_ranges(&context, memory.workers, sorter(&context, memory.sort_bytes), cut_rule)
+        .await
+        .map_err(|error| name_collations(error, &plan_facts))?;
     let finished = compared.finished;
     plan_facts.plan = Arc::new(ComparisonPlan { ranges: compared.ranges, ..(*plan_facts.plan).clone() });
     let context = Arc::into_inner(context).ok_or_else(|| Error::internal("a range still runs after the last one"))?;
@@ -123,6 +125,25 @@ pub async fn compare(request: ComparisonRequest, control: Control) -> Result<Run
     let colour = if control.colour { Colour::On } else { Colour::Off };
     let summary = summary(&facts, &folder, colour);
     Ok(RunResult { facts, folder, document, summary })
+}
+
+/// Tells which collations the key columns have in the store, where its order is not the expected one.
+fn name_collations(error: Error, facts: &PlanFacts) -> Error {
+    let Some(side) = error.place().side.filter(|_| error.kind() == ErrorKind::Order) else { return error };
+    let columns = &facts.schemas.get(side).columns;
+    let key = &facts.plan.projection.get(side).key;
+    let collation = |index: usize| columns.get(index).and_then(|column| column.collation.as_deref());
+    let named: Vec<String> = key
+        .iter()
+        .filter_map(|part| Some(format!("{} has the collation {}", part.name, collation(part.index)?)))
+        .collect();
+    match error.hint_text() {
+        Some(hint) if !named.is_empty() => {
+            let hint = format!("{hint}; {}", named.join(", "));
+            error.hint(hint)
+        }
+        _ => error,
+    }
 }
 
 async fn cancellable<T>(cancel: &CancellationToken, work: impl Future<Output = Result<T>>) -> Result<T> {
@@ -250,9 +271,8 @@ fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRan
         match result {
             Ok(range) => finished.push(range),
             Err(error) => {
-                let is_cause = error.kind() != crate::model::ErrorKind::Cancelled;
-                if obstacle.as_ref().is_none_or(|known| is_cause && known.kind() == crate::model::ErrorKind::Cancelled)
-                {
+                let is_cause = error.kind() != ErrorKind::Cancelled;
+                if obstacle.as_ref().is_none_or(|known| is_cause && known.kind() == ErrorKind::Cancelled) {
                     obstacle = Some(error);
                 }
             }

@@ -156,7 +156,7 @@ async fn ranges_of(
 ) -> Result<PlannedRanges> {
     let key_types: Vec<_> = mapping.key.iter().map(|pair| pair.canonical.clone()).collect();
     if let Some(folder) = &request.ranges_from {
-        return PlannedRanges::from_ranges(read_ranges(folder, &key_types)?);
+        return PlannedRanges::from_ranges(read_ranges(folder, &key_types, &mapping.row)?);
     }
     if mapping.key.is_empty() {
         return Ok(PlannedRanges::from_cuts(Vec::new()));

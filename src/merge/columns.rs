@@ -2,7 +2,7 @@
 
 use super::{MergeSpec, excuses};
 use crate::{
-    encode::{decode_field, fields},
+    encode::{decode_form, fields},
     model::{Error, Result},
 };
 
@@ -52,8 +52,8 @@ impl<'a> ColumnComparer<'a> {
                 && excuses(
                     canonical,
                     options,
-                    &decode_field(canonical, source_field)?,
-                    &decode_field(canonical, sink_field)?,
+                    &decode_form(canonical, source_field)?,
+                    &decode_form(canonical, sink_field)?,
                 )?;
             if is_excused {
                 self.excused.push(number);

@@ -29,6 +29,6 @@ pub use plan::{
 pub use position::{Exactness, Position};
 pub use progress::Progress;
 pub use request::{ComparisonRequest, FileOptions, SideRequest};
-pub use schema::{Column, KeyCandidate, LogicalType, NameCase, TableSchema};
+pub use schema::{Column, KeyCandidate, LogicalType, NameCase, NativeTypes, TableSchema};
 pub use sides::{Side, Sides};
 pub use value::{DateValue, Decimal, JsonValue, RangeValue, TimestampValue, Value};

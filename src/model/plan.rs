@@ -104,6 +104,9 @@ pub struct FieldTarget {
     /// Width in bits (16, 32 or 64) of the floats that text parsed as a float stands for: that of the partner's. 0.1
     /// of 32 bits is another value than 0.1 of 64 bits, and the text of both is `0.1`.
     pub parse_float_bits: u8,
+    /// Whether each cell is a number, text or bytes of its own. One that does not fit the canonical type is then a
+    /// stray value, and not an error.
+    pub dynamic: bool,
 }
 
 /// A column that a connector must deliver.
@@ -151,6 +154,8 @@ pub enum OutputHint {
     Decimal(u8, i8),
     /// Times and timestamps with this many digits (6 or 9).
     Digits(u8),
+    /// Text, since a cell may be a value of any type.
+    Text,
 }
 
 /// A pair of compared columns.

@@ -97,6 +97,9 @@ pub enum LogicalType {
     Range(Box<Self>),
     /// Sets of ranges.
     Multirange(Box<Self>),
+    /// Cells that are each a number, text or bytes of their own, whatever the column declares; the inner type is what
+    /// the declaration hints at.
+    Dynamic(Box<Self>),
     /// Not supported; the text says why and what would help.
     Unsupported(String),
 }
@@ -150,4 +153,13 @@ impl TableSchema {
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
+}
+
+/// The native types of a store, as its manual spells them, and the store-neutral type of each; for the reference page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NativeTypes {
+    /// The store's name.
+    pub store: &'static str,
+    /// (native type, store-neutral type)
+    pub types: Vec<(String, LogicalType)>,
 }

@@ -53,6 +53,9 @@ pub enum Value {
     Range(RangeValue),
     /// `multirange`
     Multirange(Vec<RangeValue>),
+    /// A number, text or binary in a field of another canonical type: the cell of a store whose cells have types of
+    /// their own.
+    Stray(Box<Self>),
 }
 
 /// A number of any width. Finite values: `0.d1d2d3... * 100^exponent` with base-100 digits, d1 and the last digit

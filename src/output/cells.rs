@@ -1,8 +1,7 @@
 //! Arrow columns from canonical values: exact, or a NULL cell whose value is told apart.
 
-use super::calendar::days_from_civil;
 use crate::{
-    encode::{decode_field, render},
+    encode::{FieldForm, days_from_civil, decode_form, render},
     model::{CanonicalType, ColumnPair, DateValue, Decimal, Error, OutputHint, Result, TimestampValue, Value},
 };
 use arrow_array::{
@@ -28,6 +27,7 @@ fn arrow_type(pair: &ColumnPair) -> DataType {
         _ => TimeUnit::Microsecond,
     };
     match (&pair.canonical, pair.output) {
+        (_, OutputHint::Text) => DataType::Utf8,
         (CanonicalType::Boolean, _) => DataType::Boolean,
         (CanonicalType::Number, OutputHint::Int64) => DataType::Int64,
         (CanonicalType::Number, OutputHint::Decimal(precision, scale)) if decimal_fits(precision, scale) => {
@@ -52,7 +52,7 @@ fn decimal_fits(precision: u8, scale: i8) -> bool {
 /// The Arrow field of a column: nullable, under its name in the source.
 pub(super) fn field(pair: &ColumnPair) -> Field {
     let mut field = Field::new(&pair.name.source, arrow_type(pair), true);
-    if pair.canonical == CanonicalType::Uuid {
+    if pair.canonical == CanonicalType::Uuid && pair.output != OutputHint::Text {
         // Fails only for another storage type than the one of `arrow_type`; the column is then plain bytes.
         let _ = field.try_with_extension_type(Uuid);
     }
@@ -63,7 +63,8 @@ pub(super) fn field(pair: &ColumnPair) -> Field {
 pub(super) enum Held {
     /// The cell holds it exactly.
     Exact,
-    /// The Arrow type cannot hold it: the cell is NULL, and this is its canonical text.
+    /// The Arrow type cannot hold it: the cell is NULL, and this is its canonical text. Or it is a stray value, whose
+    /// text stands in the cell too.
     Beyond(String),
 }
 
@@ -141,14 +142,14 @@ impl Cells {
         each!(&mut self.builder, builder => builder.append_null());
     }
 
-    /// Appends the field `bytes` in its value form.
+    /// Appends a field of a row.
     ///
     /// # Errors
     /// `Internal` if the bytes are not of the column's type.
-    pub(super) fn append_field(&mut self, bytes: Option<&[u8]>) -> Result<Held> {
-        let Some(field) = bytes else {
-            self.append_null();
-            return Ok(Held::Exact);
+    pub(super) fn append_field(&mut self, form: FieldForm<'_>) -> Result<Held> {
+        let FieldForm::Value(field) = form else {
+            let value = decode_form(&self.canonical, form)?;
+            return self.append_value(&value);
         };
         // Families whose value form is the cell itself need no decoded value.
         match &mut self.builder {
@@ -170,7 +171,7 @@ impl Cells {
                 Ok(Held::Exact)
             }
             _ => {
-                let value = decode_field(&self.canonical, bytes)?;
+                let value = decode_form(&self.canonical, form)?;
                 self.append_value(&value)
             }
         }
@@ -184,6 +185,14 @@ impl Cells {
         if *value == Value::Null {
             self.append_null();
             return Ok(Held::Exact);
+        }
+        if matches!(value, Value::Stray(_)) {
+            let text = self.text(value)?;
+            match &mut self.builder {
+                Builder::Text(builder) | Builder::Rendered(builder) => builder.append_value(&text),
+                _ => self.append_null(),
+            }
+            return Ok(Held::Beyond(text));
         }
         if self.put(value)? {
             return Ok(Held::Exact);
@@ -259,10 +268,14 @@ fn put<T>(value: Option<T>, append: impl FnOnce(T)) -> bool {
 fn date(value: DateValue) -> Option<i32> {
     match value {
         // Readers take the outermost numbers for infinity or for NULL, here and in `scaled`.
-        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day)?)
+        // Zero and partial dates are no days.
+        DateValue::Day(_, 0, _)
+        | DateValue::Day(_, _, 0)
+        | DateValue::NegativeInfinity
+        | DateValue::PositiveInfinity => None,
+        DateValue::Day(year, month, day) => i32::try_from(days_from_civil(year, month, day))
             .ok()
             .filter(|days| days.unsigned_abs() < i32::MAX.unsigned_abs()),
-        DateValue::NegativeInfinity | DateValue::PositiveInfinity => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `ranges.parquet`: what was compared, range by range. Nothing in it depends on time.
 
 use super::{keys::key_text, output_error};
-use crate::model::{CanonicalType, Error, ErrorKind, KeyRange, RangeOutcome, Result, RunFacts, Side};
+use crate::model::{CanonicalType, ColumnPair, Error, ErrorKind, KeyRange, RangeOutcome, Result, RunFacts, Side};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, StringArray, UInt32Array, UInt64Array,
     builder::FixedSizeBinaryBuilder,
@@ -20,6 +20,8 @@ pub(super) const RANGES: &str = "ranges.parquet";
 const VERSION_KEY: &str = "tieout.encoding_version";
 /// Metadata key of the canonical types of the key, in its order.
 const KEY_TYPES_KEY: &str = "tieout.key_types";
+/// Metadata key of the columns of the row, in its order: digests are over the fields in that order.
+const ROW_KEY: &str = "tieout.row";
 
 /// Writes every planned range, ascending, one row each: bounds, whether it was finished, and what came out of it (NULL
 /// if it was not finished).
@@ -35,6 +37,7 @@ pub fn write_ranges(path: &Path, facts: &RunFacts) -> Result<()> {
         .set_key_value_metadata(Some(vec![
             KeyValue::new(VERSION_KEY.to_owned(), plan.encoding_version.to_string()),
             KeyValue::new(KEY_TYPES_KEY.to_owned(), type_list(&plan.key_types())),
+            KeyValue::new(ROW_KEY.to_owned(), row_list(&plan.row)),
         ]))
         .build();
     let failed = |cause: Box<dyn std::error::Error + Send + Sync>| output_error("writing", path, cause);
@@ -49,6 +52,11 @@ pub fn write_ranges(path: &Path, facts: &RunFacts) -> Result<()> {
 
 fn type_list(types: &[CanonicalType]) -> String {
     types.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Names in the source and canonical types of the row's columns.
+fn row_list(row: &[ColumnPair]) -> String {
+    row.iter().map(|pair| format!("{:?} {}", pair.name.source, pair.canonical)).collect::<Vec<_>>().join("; ")
 }
 
 fn batch(facts: &RunFacts) -> Result<RecordBatch> {
@@ -115,13 +123,15 @@ fn digests(outcomes: &[Option<&RangeOutcome>], side: Side) -> Result<ArrayRef> {
     Ok(Arc::new(builder.finish()))
 }
 
-/// Reads the ranges of an earlier run from its folder, ascending, for a run over a key of `key_types`.
+/// Reads the ranges of an earlier run from its folder, ascending, for a run over a key of `key_types`
+/// and the columns `row`.
 ///
 /// Whether they tile the key space is for `PlannedRanges::from_ranges` to say.
 ///
 /// # Errors
-/// `Config` if there is no such file, it is not one of ours, or it was made with another encoding version or key.
-pub fn read_ranges(folder: &Path, key_types: &[CanonicalType]) -> Result<Vec<KeyRange>> {
+/// `Config` if there is no such file, it is not one of ours, or it was made with another encoding version, key or
+/// row (the same columns in another order are another row: digests would not compare).
+pub fn read_ranges(folder: &Path, key_types: &[CanonicalType], row: &[ColumnPair]) -> Result<Vec<KeyRange>> {
     let path = folder.join(RANGES);
     let failed = |found: String| {
         Error::new(ErrorKind::Config, format!("reading ranges from {}: {found}", path.display()))
@@ -133,12 +143,17 @@ pub fn read_ranges(folder: &Path, key_types: &[CanonicalType]) -> Result<Vec<Key
     let value = |key: &str| {
         metadata.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.clone()).unwrap_or_default()
     };
-    for (key, expected) in
-        [(VERSION_KEY, crate::encode::ENCODING_VERSION.to_string()), (KEY_TYPES_KEY, type_list(key_types))]
-    {
+    for (key, expected) in [
+        (VERSION_KEY, crate::encode::ENCODING_VERSION.to_string()),
+        (KEY_TYPES_KEY, type_list(key_types)),
+        (ROW_KEY, row_list(row)),
+    ] {
         let found = value(key);
         if found != expected {
-            return Err(failed(format!("expected {key} {expected:?}, found {found:?}")));
+            return Err(failed(format!("expected {key} {expected:?}, found {found:?}")).hint(
+                "digests compare over the same ranges, key and columns alone: ask for the columns of that run in their \
+                 order (--column), or leave --ranges-from out",
+            ));
         }
     }
     let mut ranges = Vec::new();

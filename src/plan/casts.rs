@@ -72,6 +72,8 @@ pub(super) fn cast_side(logical: &LogicalType, target: &CanonicalType) -> Result
         (L::Null, _) | (L::Untyped, C::Text) => Ok(DIRECT),
         (side, C::Text) if is_text(side) => Ok(DIRECT),
         (_, C::Text) => Ok(SERVER_TEXT),
+        // Cells of the target's own class are taken as they are, text is parsed.
+        (L::Dynamic(_), _) => Ok(PARSE),
         (side, _) if is_text(side) => Ok(PARSE),
         // Untyped text that was named by a cast stands for the target whatever the file's own kinds of values are.
         (L::Untyped | L::Unsupported(_), _) => Ok(PARSED_SERVER_TEXT),

@@ -4,7 +4,7 @@ use super::{
     casts::cast_side,
     types::{pair_types, type_word},
 };
-use crate::model::{CanonicalType, Conversion, GeometricKind, LogicalType};
+use crate::model::{CanonicalType, Conversion, GeometricKind, LogicalType, NativeTypes};
 use std::fmt::Write;
 
 /// One specimen of each type.
@@ -40,13 +40,19 @@ fn specimens() -> Vec<LogicalType> {
         L::Map(Box::new(L::Text), Box::new(L::Text)),
         L::Range(Box::new(L::Integer { bits: 32, signed: true })),
         L::Multirange(Box::new(L::Integer { bits: 32, signed: true })),
+        L::Dynamic(Box::new(L::Integer { bits: 64, signed: true })),
+        L::Dynamic(Box::new(L::Decimal { declared: None })),
+        L::Dynamic(Box::new(L::Float { bits: 64 })),
+        L::Dynamic(Box::new(L::Text)),
+        L::Dynamic(Box::new(L::Binary)),
         L::Null,
     ]
 }
 
-/// The page as Markdown: pairs that meet as they are, pairs that need a declaration, and casts.
+/// The page as Markdown: pairs that meet as they are, pairs that need a declaration, casts, and the native types of
+/// `stores` with what each pair of them is compared as.
 #[must_use]
-pub fn type_pairs_markdown() -> String {
+pub fn type_pairs_markdown(stores: &[NativeTypes]) -> String {
     let specimens = specimens();
     let mut meet = String::new();
     let mut declare = String::new();
@@ -69,8 +75,10 @@ pub fn type_pairs_markdown() -> String {
     }
     format!(
         "# What column pairs are compared as\n\n\
-         Made from the code (`TIEOUT_UPDATE_DOCS=1 cargo test --lib plan` writes it anew). The order of the two sides \
-         does not matter.\n\n\
+         Made from the code (`TIEOUT_UPDATE_DOCS=1 cargo test --test it documents` writes it anew). The order of the two sides \
+         does not matter. *Dynamic* columns hold cells that each have a type of their own (number, text, bytes), whatever \
+         is declared; the word after it is what the declaration hints at. A cell that is not of the type that its column \
+         is compared as stays a value of its own, equal to an identical cell alone.\n\n\
          ## Pairs that meet as they are\n\n\
          Elements of nested types meet only if each is compared alone as what the pair is compared as.\n\n\
          | type | type | compared as |\n|---|---|---|\n{meet}\n\
@@ -81,8 +89,9 @@ pub fn type_pairs_markdown() -> String {
          ## Casts\n\n\
          `--cast COLUMN=TYPE` applies to both sides. *As it is*: nothing is lost; *parsed*: the text is read strictly; \
          *text*: the store, else tieout, writes the value as text. What is not listed is refused.\n\n\
-         | type | cast to | how |\n|---|---|---|\n{}",
-        casts(&specimens)
+         | type | cast to | how |\n|---|---|---|\n{}\n{}",
+        casts(&specimens),
+        native_pairs(stores)
     )
 }
 
@@ -127,4 +136,81 @@ fn casts(specimens: &[LogicalType]) -> String {
         }
     }
     out
+}
+
+/// The native types of each store, and for each pair of stores what their types are compared as.
+fn native_pairs(stores: &[NativeTypes]) -> String {
+    let mut out = String::from(
+        "## Native types\n\nWhat the types of each store are in the tables above. A type that is not listed is refused by name, with the \
+         cast that would help.\n\n| store | native type | type |\n|---|---|---|\n",
+    );
+    for store in stores {
+        for (native, logical) in &store.types {
+            let word = match logical {
+                LogicalType::Unsupported(reason) => format!("refused: {reason}"),
+                logical => type_word(logical).to_owned(),
+            };
+            let _ = writeln!(out, "| {} | {} | {word} |", store.store, cell(native));
+        }
+    }
+    out.push_str(
+        "\n## Pairs of native types\n\nFor each native type of the one store, what the types of the other meet it as. Types of the other store that are \
+         in neither column are refused; `--cast COLUMN=text` or `--exclude COLUMN` is then the way.\n",
+    );
+    for (place, one) in stores.iter().enumerate() {
+        for other in &stores[place..] {
+            let _ = write!(
+                out,
+                "\n### {} and {}\n\n| {} | meets | needs a declaration |\n|---|---|---|\n",
+                one.store, other.store, one.store
+            );
+            let mut rows: Vec<((String, String), Vec<String>)> = Vec::new();
+            for (native, logical) in &one.types {
+                let partners = partners(logical, &other.types);
+                match rows.iter_mut().find(|(known, _)| *known == partners) {
+                    Some((_, natives)) => natives.push(cell(native)),
+                    None => rows.push((partners, vec![cell(native)])),
+                }
+            }
+            for ((meets, needs), natives) in rows {
+                let _ = writeln!(out, "| {} | {meets} | {needs} |", natives.join(", "));
+            }
+        }
+    }
+    out
+}
+
+/// The types that meet `logical`, by what they are compared as, and those that would under a declaration, by that.
+fn partners(logical: &LogicalType, others: &[(String, LogicalType)]) -> (String, String) {
+    let mut meets: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut needs: Vec<(String, Vec<&str>)> = Vec::new();
+    for (native, other) in others {
+        let (list, word) = match pair_types(logical, other) {
+            Ok(canonical) => (&mut meets, canonical.to_string()),
+            Err(refusal) => match refusal.hint {
+                Some(hint) if !hint.contains("--exclude") => (&mut needs, declaration(&hint)),
+                _ => continue,
+            },
+        };
+        match list.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, natives)) => natives.push(native),
+            None => list.push((word, vec![native])),
+        }
+    }
+    let text = |list: Vec<(String, Vec<&str>)>| {
+        let parts: Vec<String> =
+            list.into_iter().map(|(word, natives)| format!("{word}: {}", natives.join(", "))).collect();
+        if parts.is_empty() { "-".to_owned() } else { cell(&parts.join("; ")) }
+    };
+    (text(meets), text(needs))
+}
+
+/// The first declaration that a hint names.
+fn declaration(hint: &str) -> String {
+    hint.split('`').nth(1).map_or_else(|| hint.to_owned(), |option| format!("`{option}`"))
+}
+
+/// Text of a table's cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
 }

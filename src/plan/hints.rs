@@ -7,6 +7,7 @@ const PRECISION_MAX: u32 = 76;
 
 /// Decides the output form of a pair from the declared types of its sides. `Plain` whenever a side declares nothing.
 pub(super) fn output_hint(canonical: &CanonicalType, source: &LogicalType, sink: &LogicalType) -> OutputHint {
+    let (source, sink) = (hinted(source), hinted(sink));
     let (one, other) = match (silent(source), silent(sink)) {
         (true, true) => return OutputHint::Plain,
         (true, false) => (sink, sink),
@@ -27,9 +28,18 @@ pub(super) fn output_hint(canonical: &CanonicalType, source: &LogicalType, sink:
     }
 }
 
+/// What a column without a fixed type is hinted at: whole numbers are worth a column of whole numbers, whose rare
+/// fractions stand beside it; other hints say too little of what is stored.
+fn hinted(logical: &LogicalType) -> &LogicalType {
+    match logical {
+        LogicalType::Dynamic(hint) if matches!(**hint, LogicalType::Integer { .. }) => hint,
+        other => other,
+    }
+}
+
 /// Whether the type says nothing of its values.
 fn silent(logical: &LogicalType) -> bool {
-    matches!(logical, LogicalType::Untyped | LogicalType::Null)
+    matches!(logical, LogicalType::Untyped | LogicalType::Null | LogicalType::Dynamic(_))
 }
 
 fn number_hint(one: &LogicalType, other: &LogicalType) -> OutputHint {

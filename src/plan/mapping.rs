@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{
     CanonicalType, Column, ColumnOptions, ColumnPair, ComparisonRequest, Conversion, FieldTarget, LogicalType,
-    Projected, Projection, Result, Side, Sides, TableSchema, TextFold,
+    OutputHint, Projected, Projection, Result, Side, Sides, TableSchema, TextFold,
 };
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ struct Meeting {
     canonical: CanonicalType,
     sides: Sides<SideCast>,
     zone: Sides<Option<String>>,
+    /// Whether a cell may be a stray value.
+    strays: bool,
 }
 
 /// Pairs the columns of both sides by name and decides what each pair is compared as, and what the key is.
@@ -208,13 +210,19 @@ impl<'a> Planner<'a> {
                         LogicalType::Float { bits } => bits,
                         _ => 64,
                     },
+                    dynamic: matches!(column.logical, LogicalType::Dynamic(_)),
                 },
             }
         });
         let pair = ColumnPair {
             name: columns.map(|column| column.name.clone()),
             native: columns.map(|column| column.native.clone()),
-            output: output_hint(&meeting.canonical, &columns.source.logical, &columns.sink.logical),
+            // A key holds no stray values.
+            output: if meeting.strays && role == Role::Row {
+                OutputHint::Text
+            } else {
+                output_hint(&meeting.canonical, &columns.source.logical, &columns.sink.logical)
+            },
             canonical: meeting.canonical,
             options: options.clone(),
         };
@@ -230,7 +238,7 @@ impl<'a> Planner<'a> {
                 return Err(Refusal::new("a zone cannot be combined with a cast").or("drop one of the two"));
             }
             let sides = Sides::new(cast_side(logical.source, target)?, cast_side(logical.sink, target)?);
-            return Ok(Meeting { canonical: target.clone(), sides, zone: Sides::default() });
+            return Ok(Meeting { canonical: target.clone(), sides, zone: Sides::default(), strays: false });
         }
         let direct = SideCast { conversion: Conversion::Direct, as_text: false };
         if let Some(zone) = zone {
@@ -239,13 +247,19 @@ impl<'a> Planner<'a> {
                 return Err(Refusal::new(reason).or("drop `--option COLUMN.zone`"));
             }
             let zone = logical.map(|logical| matches!(logical, LogicalType::Timestamp { .. }).then(|| zone.clone()));
-            return Ok(Meeting { canonical: CanonicalType::Instant, sides: Sides::new(direct, direct), zone });
+            return Ok(Meeting {
+                canonical: CanonicalType::Instant,
+                sides: Sides::new(direct, direct),
+                zone,
+                strays: false,
+            });
         }
         let canonical = pair_types(logical.source, logical.sink)?;
         let sides = logical.map(|logical| {
             let parses = *logical == LogicalType::Untyped && canonical != CanonicalType::Text;
             SideCast { conversion: if parses { Conversion::Parse } else { Conversion::Direct }, as_text: false }
         });
-        Ok(Meeting { canonical, sides, zone: Sides::default() })
+        let strays = Side::BOTH.iter().any(|side| matches!(logical.get(*side), LogicalType::Dynamic(_)));
+        Ok(Meeting { canonical, sides, zone: Sides::default(), strays })
     }
 }

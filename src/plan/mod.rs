@@ -21,4 +21,6 @@ pub use ranges::{CutRule, RANGES_MAX, range_count};
 pub use types::{Refusal, pair_types};
 
 #[cfg(test)]
+mod dynamic_tests;
+#[cfg(test)]
 mod tests;

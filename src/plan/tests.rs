@@ -555,13 +555,3 @@ fn ranges_follow_the_size_of_the_source() {
     check(0, Some(u64::MAX), None, false, 4096);
     check(5, Some(100_000_000), None, true, 1);
 }
-
-#[test]
-fn the_page_of_type_pairs_is_current() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/type-pairs.md");
-    let page = type_pairs_markdown();
-    if std::env::var_os("TIEOUT_UPDATE_DOCS").is_some() {
-        std::fs::write(path, &page).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), page, "run with TIEOUT_UPDATE_DOCS=1");
-}

@@ -58,6 +58,13 @@ pub(super) fn type_word(logical: &LogicalType) -> &'static str {
         L::Map(..) => "map",
         L::Range(_) => "range",
         L::Multirange(_) => "multirange",
+        L::Dynamic(hint) => match hint.as_ref() {
+            L::Integer { .. } => "dynamic integer",
+            L::Decimal { .. } => "dynamic decimal",
+            L::Float { .. } => "dynamic float",
+            L::Binary => "dynamic binary",
+            _ => "dynamic text",
+        },
         L::Unsupported(_) => "unsupported",
     }
 }
@@ -76,6 +83,7 @@ pub fn pair_types(source: &LogicalType, sink: &LogicalType) -> Result<CanonicalT
             Err(Refusal::new(reason.clone())
                 .or("`--cast COLUMN=text` compares its text, `--exclude COLUMN` leaves it out"))
         }
+        (L::Dynamic(hint), other) | (other, L::Dynamic(hint)) => pair_dynamic(hint, other),
         (L::Null | L::Untyped, L::Null | L::Untyped) => Ok(C::Text),
         (L::Null, other) | (other, L::Null) => own_type(other),
         (L::Untyped, other) | (other, L::Untyped) => parsed_type(other),
@@ -107,6 +115,50 @@ pub fn pair_types(source: &LogicalType, sink: &LogicalType) -> Result<CanonicalT
         }
         (L::Struct(fields), L::Struct(others)) => pair_fields(fields, others),
         (one, other) => Err(refuse(one, other)),
+    }
+}
+
+/// What a column whose cells have types of their own is compared as: what its partner is. Cells that are of another
+/// type stay values of their own.
+fn pair_dynamic(hint: &LogicalType, partner: &LogicalType) -> Result<CanonicalType, Refusal> {
+    use CanonicalType as C;
+    use LogicalType as L;
+    match partner {
+        L::Null | L::Untyped => own_type(hint),
+        // Cells compare the same under either hint; that of the wider family is taken, whichever side it is on.
+        L::Dynamic(other) => {
+            let rank = |canonical: &C| match canonical {
+                C::Number => 0,
+                C::Float => 1,
+                C::Text => 2,
+                _ => 3,
+            };
+            let (one, other) = (own_type(hint)?, own_type(other)?);
+            Ok(if rank(&one) <= rank(&other) { one } else { other })
+        }
+        partner if is_text(partner) => Ok(C::Text),
+        L::Decimal { declared } if matches!(hint, L::Float { .. }) && declared.is_none_or(|(_, scale)| scale > 0) => {
+            Err(Refusal::new("binary floats do not hold the decimals of the other side")
+                .or("store or cast the decimals as text; `--cast COLUMN=number` compares the exact binary values"))
+        }
+        L::Integer { .. } | L::Decimal { .. } => Ok(C::Number),
+        L::Float { .. } => Ok(C::Float),
+        L::Boolean if matches!(hint, L::Integer { .. } | L::Decimal { .. }) => Ok(C::Number),
+        L::Binary => Ok(C::Binary),
+        partner => {
+            let refusal = Refusal::new(format!(
+                "cells without a fixed type and {} are not compared as they are",
+                type_word(partner)
+            ));
+            Err(match cast_name(partner) {
+                Some(name) => refusal.or(format!(
+                    "`--cast COLUMN={name}` parses the text of the cells, `--cast COLUMN=text` compares text"
+                )),
+                None => {
+                    refusal.or("`--cast COLUMN=text` compares the text of both sides, `--exclude COLUMN` leaves it out")
+                }
+            })
+        }
     }
 }
 

@@ -241,7 +241,10 @@ fn a_config_file_says_everything_and_the_command_line_wins() {
     assert!(document["output"]["folder"].as_str().unwrap().starts_with("runs-of-line/"));
     // The ranges of a run, named on the command line, stand against the number of the file.
     let earlier = document["output"]["folder"].as_str().unwrap().to_owned();
-    let (code, document, stderr) = run(&["--ranges-from", &earlier]);
+    let (code, _, stderr) = run(&["--ranges-from", &earlier]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("the columns of that run"), "{stderr}");
+    let (code, document, stderr) = run(&["--ranges-from", &earlier, "-c", "n", "-c", "v"]);
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert_eq!(document["request"]["ranges"], 0);
 

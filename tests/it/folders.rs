@@ -13,8 +13,7 @@ for name in ['packed', 'plain', 'readme', 'side']:
 open('packed/b.csv.bz2', 'wb').write(bz2.compress(b'id\\n2\\n'))
 open('plain/part-00001', 'w').write('id\\n2\\n')
 open('readme/README.md', 'w').write('hello')
-for name in ['_SUCCESS', '.a.csv.crc', 'a.csv.crc', 'a.csv.md5']: open('side/' + name, 'w').write('x')
-os.mkdir('side/_temporary'); open('side/_temporary/b.csv', 'w').write('id\\n2\\n')",
+for name in ['_SUCCESS', '.a.csv.crc', 'a.csv.crc', 'a.csv.md5']: open('side/' + name, 'w').write('x')",
     );
     for locator in ["packed", "packed/*", "packed/*#csv", "packed/b.csv.bz2"] {
         desk.diff(&[&one, &desk.arg(locator), "-k", "id"]).assert_refused(&["sink", "b.csv.bz2", "not supported"]);
@@ -25,9 +24,38 @@ os.mkdir('side/_temporary'); open('side/_temporary/b.csv', 'w').write('id\\n2\\n
     desk.diff(&[&one, &desk.arg("readme"), "-k", "id"]).assert_refused(&["sink", "README.md", "glob"]);
     desk.diff(&[&one, &desk.arg("plain#csv"), "-k", "id"]).assert_counts(0, 1, 0);
     desk.diff(&[&one, &desk.arg("readme/*.csv"), "-k", "id"]).assert_counts(0, 0, 0);
-    desk.diff(&[&one, &desk.arg("side"), "-k", "id"]).assert_counts(0, 0, 0);
-    desk.diff(&[&one, &desk.arg("side/*"), "-k", "id"]).assert_refused(&["sink", "a.csv.crc"]);
-    desk.diff(&[&one, &desk.arg("side/_temporary/*.csv"), "-k", "id"]).assert_counts(1, 1, 0);
+    let side = desk.diff(&[&one, &desk.arg("side"), "-k", "id"]);
+    side.assert_counts(0, 0, 0);
+    let position = side.document()["positions"]["sink"]["value"].to_string();
+    assert!(position.contains("4 side files"), "{position}");
+    desk.diff(&[&one, &desk.arg("side/*"), "-k", "id"]).assert_refused(&["sink", "_SUCCESS"]);
+}
+
+#[test]
+fn nothing_that_could_be_data_is_left_out_in_silence() {
+    let desk = Desk::new();
+    let one = desk.file("one.csv", "id\n1\n");
+    desk.python(
+        "import os
+for name in ['under/_b.csv', 'dot/.b.csv', 'old/_old/b.csv', 'git/.git/b.csv', 'unfinished/_temporary/0/part-0']:
+    top = name.split('/')[0]; os.makedirs(os.path.dirname(name), exist_ok=True)
+    open(top + '/a.csv', 'w').write('id\\n1\\n'); open(name, 'w').write('id\\n2\\n')",
+    );
+    let folders = [("under", "_b.csv"), ("dot", ".b.csv"), ("old", "_old/b.csv"), ("git", ".git/b.csv")];
+    for (folder, name) in folders {
+        desk.diff(&[&one, &desk.arg(folder), "-k", "id"]).assert_refused(&["sink", name, "named like data"]);
+    }
+    desk.diff(&[&one, &desk.arg("unfinished"), "-k", "id"]).assert_refused(&["sink", "_temporary", "not finished"]);
+    desk.diff(&[&one, &desk.arg("unfinished#csv"), "-k", "id"]).assert_refused(&["sink", "_temporary", "not finished"]);
+    // Wildcards take what begins with an underscore, and only a spelt dot takes one.
+    for pattern in ["under/*.csv", "under/**", "old/**/*.csv"] {
+        desk.diff(&[&one, &desk.arg(pattern), "-k", "id"]).assert_counts(0, 1, 0);
+    }
+    for (pattern, name) in [("dot/*.csv", ".b.csv"), ("git/**/*.csv", ".git/b.csv"), ("dot/?b.csv", ".b.csv")] {
+        desk.diff(&[&one, &desk.arg(pattern), "-k", "id"]).assert_refused(&["sink", name, "named like data"]);
+    }
+    desk.diff(&[&one, &desk.arg("dot/.*.csv"), "-k", "id"]).assert_counts(1, 1, 0);
+    desk.diff(&[&one, &desk.arg("git/*.csv"), "-k", "id"]).assert_counts(0, 0, 0);
 }
 
 #[test]
@@ -118,12 +146,18 @@ fn tables_whose_log_names_their_files_are_refused() {
         "import os
 t = pa.table({'id': [1]})
 pq.write_table(t, 'one.parquet')
-for name, log in [('delta', '_delta_log/00000.json'), ('hudi', '.hoodie/hoodie.properties'), ('ice', 'metadata/v1.metadata.json')]:
+for name, log in [('delta', '_delta_log/00000.json'), ('hudi', '.hoodie/hoodie.properties'), ('stream', '_spark_metadata/0'), ('ice', 'metadata/v1.metadata.json')]:
     os.makedirs(f'all/{name}/data'); os.makedirs(os.path.dirname(f'all/{name}/{log}'))
     open(f'all/{name}/{log}', 'w').write('{}'); pq.write_table(t, f'all/{name}/data/a.parquet')",
     );
     let one = desk.arg("one.parquet");
-    for (folder, kind) in [("all/delta", "Delta"), ("all/hudi", "Hudi"), ("all/ice", "Iceberg"), ("all", "its log")] {
+    for (folder, kind) in [
+        ("all/delta", "Delta"),
+        ("all/hudi", "Hudi"),
+        ("all/stream", "Spark"),
+        ("all/ice", "Iceberg"),
+        ("all", "its log"),
+    ] {
         desk.diff(&[&one, &desk.arg(folder), "-k", "id"]).assert_refused(&["sink", kind, "its log decides"]);
     }
     desk.diff(&[&one, &desk.arg("all/delta/data/*.parquet"), "-k", "id"]).assert_counts(0, 0, 0);

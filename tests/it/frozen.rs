@@ -20,7 +20,7 @@ use tieout_testkit::postgres::query;
 use tokio_util::sync::CancellationToken;
 
 /// The projection of a table, as a plan of the table against itself has it.
-async fn projection(locator: &str) -> Arc<Projection> {
+pub(crate) async fn projection(locator: &str) -> Arc<Projection> {
     let side = || SideRequest { locator: locator.to_owned(), ..SideRequest::default() };
     let request = ComparisonRequest {
         sides: Sides::new(side(), side()),
@@ -41,13 +41,17 @@ async fn projection(locator: &str) -> Arc<Projection> {
     Arc::clone(&plan(request, control).await.unwrap().facts.plan.projection.source)
 }
 
-async fn freeze(locator: &str) -> Box<dyn FrozenTable> {
+pub(crate) async fn freeze(locator: &str) -> Box<dyn FrozenTable> {
     let request = SideRequest { locator: locator.to_owned(), ..SideRequest::default() };
     connector_for(locator).unwrap().freeze(&request, 2).await.unwrap()
 }
 
 /// (key bytes, row bytes) of a range, in the order in which they come.
-async fn rows(table: &dyn FrozenTable, projection: &Arc<Projection>, range: KeyRange) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(crate) async fn rows(
+    table: &dyn FrozenTable,
+    projection: &Arc<Projection>,
+    range: KeyRange,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut stream = table.stream(projection, &Read { range, ascending: true, batch_bytes_max: 1 << 14 });
     let layout = RowLayout::new(projection).unwrap();
     let mut encoded = EncodedBatch::new();
@@ -63,7 +67,7 @@ async fn rows(table: &dyn FrozenTable, projection: &Arc<Projection>, range: KeyR
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_are_those_of_the_freeze() {
+pub(crate) async fn rows_are_those_of_the_freeze() {
     let postgres = Postgres::new();
     postgres.sql(
         "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 1000) i",

@@ -128,7 +128,7 @@ pub(crate) fn tieout(args: &[&str], folder: &Path) -> Outcome {
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tieout"));
     for (name, _) in std::env::vars() {
-        if name.starts_with("PG") || name.starts_with("TIEOUT_") {
+        if ["PG", "MYSQL_", "TIEOUT_"].iter().any(|prefix| name.starts_with(prefix)) {
             command.env_remove(name);
         }
     }

@@ -290,6 +290,18 @@ fn views_and_queries_are_cut_as_their_rows_arrive() {
     assert_eq!(differences(&again.folder()), differences(&cut.folder()));
 }
 
+#[test]
+fn ranges_of_a_run_over_another_order_of_columns_are_refused() {
+    let desk = Desk::new();
+    let (one, two) = (desk.file("one.csv", "id,a,b\n1,x,y\n"), desk.file("two.csv", "id,b,a\n1,y,x\n"));
+    let first = desk.diff(&[&one, &two, "-k", "id"]);
+    first.assert_counts(0, 0, 0);
+    let folder = first.folder();
+    let folder = folder.to_str().unwrap();
+    desk.diff(&[&one, &one, "-k", "id", "--ranges-from", folder]).assert_counts(0, 0, 0);
+    desk.diff(&[&two, &one, "-k", "id", "--ranges-from", folder]).assert_refused(&["tieout.row"]);
+}
+
 /// The numbers of a side and the value of each, as `Family::check` makes them.
 fn numbers(source: bool) -> Vec<(i64, i64)> {
     let rows = if source { 1..=ROWS } else { -1..=ROWS + 2 };

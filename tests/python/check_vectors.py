@@ -11,7 +11,7 @@ import re
 import struct
 import sys
 
-from decoder import (GEOMETRIC, JsonNumber, Malformed, canonical_text, decode_key, decode_value, float_text, json_text,
+from decoder import (GEOMETRIC, JsonNumber, Malformed, Stray, canonical_text, decode_key, decode_row, decode_value, float_text, json_text,
                      parse_type)
 
 
@@ -141,6 +141,13 @@ def check(vector):
     """The complaints about one vector."""
     kind, expected = vector["type"], vector["value"]
     complaints = []
+    if "stray" in vector:
+        (found,) = decode_row([kind], bytes.fromhex(vector["field_hex"]))
+        if not isinstance(found, Stray) or found.name != vector["stray"]:
+            return ["not a stray value of its class"]
+        if not same_value(found.name, expected, found.value):
+            return [f"stray value gives {found.value!r}"]
+        return []
     if vector.get("value_hex") is not None:
         data = bytes.fromhex(vector["value_hex"])
         value = decode_value(kind, data)

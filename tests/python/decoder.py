@@ -9,11 +9,13 @@ binary, bits, inet, mac: str; float: float; interval: dict; json, list, struct, 
 Anything that the page does not allow (a longer varint, a wrong order, bytes left over) raises Malformed.
 """
 
+import fractions
 import functools
 import ipaddress
 import json
 import re
 import struct
+import typing
 
 SECONDS_A_DAY = 86400
 NANOS_A_SECOND = 1_000_000_000
@@ -95,6 +97,24 @@ def _after(text, start):
 ESCAPED_BYTES = re.compile(rb"([^\x00]*(?:\x00\xff[^\x00]*)*)\x00\x00")
 
 
+class Stray(typing.NamedTuple):
+    """A value of another class than its field has."""
+
+    name: str
+    value: str
+
+
+def is_float(number):
+    """Whether a binary float has exactly this value."""
+    if number in ("NaN", "Infinity", "-Infinity"):
+        return True
+    exact = fractions.Fraction(number)
+    try:
+        return fractions.Fraction(float(exact)) == exact
+    except OverflowError:
+        return False
+
+
 class Reader:
     """A cursor over bytes; every read is checked."""
 
@@ -135,6 +155,21 @@ class Reader:
         if presence != 1:
             raise Malformed(f"presence byte {presence:02X}")
         return decode_parsed(kind, self.take(self.varint()))
+
+    def row_field(self, kind):
+        """A field of a row, which may hold a stray value (section 9)."""
+        if self.data[self.at:self.at + 1] != b"\x02":
+            return self.field(kind)
+        self.take(1)
+        inner = Reader(self.take(self.varint()))
+        names = {1: "number", 2: "text", 3: "binary"}
+        name = names.get(inner.unsigned(1))
+        if name is None:
+            raise Malformed("unknown class of a stray value")
+        value = decode_parsed((name,), rest(inner))
+        if name == kind[0] or (name == "number" and kind[0] == "float" and is_float(value)):
+            raise Malformed(f"a stray {name} in a field of type {kind[0]}")
+        return Stray(name, value)
 
     def unescape(self):
         """The bytes up to the terminator 00 00, with 00 FF turned back into 00."""
@@ -180,7 +215,7 @@ def decode_key(type_texts, data):
 def decode_row(type_texts, data):
     """The list of values of a row: one for each type, None for NULL."""
     reader = Reader(data)
-    values = [reader.field(parse_type(text)) for text in type_texts]
+    values = [reader.row_field(parse_type(text)) for text in type_texts]
     reader.end()
     return values
 

@@ -65,6 +65,16 @@ class Values(unittest.TestCase):
         self.assertEqual(decode_key(["text", "text"], bytes.fromhex("00 010000")), [None, ""])
         self.assertEqual(decode_row(["number", "text"], bytes.fromhex("0103A20200 00")), ["1", None])
 
+    def test_stray_values(self):
+        row = decode_row(["number", "text", "float", "binary"], bytes.fromhex(
+            "02 04 02 61 62 63  02 04 01 A2 0D 00  02 0B 01 A9 5B 08 14 5D 37 4B 0A 5E 00  02 01 02"))
+        self.assertEqual(row, [("text", "abc"), ("number", "12"), ("number", "9007199254740993"), ("text", "")])
+        for kind, text in [("number", "02 04 01 A2 0D 00"), ("float", "02 04 01 A2 0D 00"), ("text", "02 02 02 61"),
+                           ("binary", "02 02 03 61"), ("text", "02 01 04"), ("text", "02 00"), ("text", "03 01 61"),
+                           ("list<number>", "01 0D 01 00000001 80000001 02 02 02 61")]:
+            with self.subTest(kind=kind, text=text), self.assertRaises(Malformed):
+                decode_row([kind], bytes.fromhex(text))
+
     def test_malformed(self):
         cases = [("boolean", "02"), ("number", "A2 02"), ("number", "A2 02 01 00"), ("number", "A2 66 00"),
                  ("number", "81 80000000 02 00"), ("float", "7FFFFFFFFFFFFFFF"), ("date", "800007B2 02 1E"),

@@ -1,10 +1,15 @@
-//! What the tests and benches of tieout share: a private `PostgreSQL` server, the standard table, a naive oracle and seeded
-//! random numbers. It depends on nothing of the engine, so that it can contradict it.
+//! What the tests and benches of tieout share: private `PostgreSQL` and MariaDB servers, a TDS server, the tables of the
+//! contract of stores, the standard table, a naive oracle and seeded random numbers. It depends on nothing of the engine, so that it can contradict it.
 
+pub mod contract;
+pub mod mariadb;
+pub mod mysql;
 pub mod oracle;
 pub mod postgres;
 pub mod random;
+pub mod sqlite;
 pub mod table;
+pub mod tds;
 pub mod write;
 
 /// What can go wrong here only matters as text in the failure of a test.

@@ -175,6 +175,11 @@ pub fn arrow_batch(schema: &Arc<Schema>, rows: &[Row]) -> Result<RecordBatch> {
 
 /// Writes a CSV file with a header, as `PostgreSQL`'s `COPY ... (FORMAT csv, HEADER)` does: an unquoted nothing is NULL.
 pub fn write_csv(path: &Path, seed: u64, rows: u64, side: Side) -> Result<()> {
+    write_csv_with(path, seed, rows, side, ["false", "true"])
+}
+
+/// The same, with the texts of false and true: not every store that it is compared with has booleans.
+pub fn write_csv_with(path: &Path, seed: u64, rows: u64, side: Side, flags: [&str; 2]) -> Result<()> {
     let mut out = BufWriter::with_capacity(COPY_BYTES, File::create(path)?);
     writeln!(out, "id,quantity,name,note,amount,status,score,created_at,day,code,reference,active")?;
     for row in standard_rows(seed, rows, side) {
@@ -183,7 +188,7 @@ pub fn write_csv(path: &Path, seed: u64, rows: u64, side: Side) -> Result<()> {
             (quoted(&row.name), amount_text(row.amount_cents), moment_text(row.created_at));
         let (day, reference) = (day_text(i64::from(row.day)), uuid_text(row.reference));
         let (id, quantity, status, score, code, active) =
-            (row.id, row.quantity, row.status, row.score, &row.code, row.active);
+            (row.id, row.quantity, row.status, row.score, &row.code, flags[usize::from(row.active)]);
         writeln!(
             out,
             "{id},{quantity},{name},{note},{amount},{status},{score},{created_at},{day},{code},{reference},{active}"
@@ -201,13 +206,13 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn amount_text(cents: i64) -> String {
+pub(crate) fn amount_text(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     let size = cents.unsigned_abs();
     format!("{sign}{}.{:02}", size / 100, size % 100)
 }
 
-fn moment_text(micros: i64) -> String {
+pub(crate) fn moment_text(micros: i64) -> String {
     let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (hour, minute) = (second / 3600, second / 60 % 60);
@@ -215,7 +220,7 @@ fn moment_text(micros: i64) -> String {
 }
 
 /// Source: the days-to-civil algorithm of Howard Hinnant, "chrono-compatible low-level date algorithms".
-fn day_text(days: i64) -> String {
+pub(crate) fn day_text(days: i64) -> String {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -228,7 +233,7 @@ fn day_text(days: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-fn uuid_text(bytes: [u8; 16]) -> String {
+pub(crate) fn uuid_text(bytes: [u8; 16]) -> String {
     let hex = format!("{:032x}", u128::from_be_bytes(bytes));
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }

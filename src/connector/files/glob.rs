@@ -1,8 +1,16 @@
 //! Glob patterns: `*` and `?` within a path part, `**` over parts, `[abc]`, `[a-z]`, `[!a]`.
 //!
-//! A wildcard at the start of a part does not match names that are by custom no data (`_SUCCESS`, `.crc`).
+//! A wildcard at the start of a part does not match a leading dot, as in shells; whoever lists files asks with
+//! [`Dots::Any`] what that rule leaves out, so that nothing is left out in silence.
 
-use super::naming::is_hidden;
+/// Whether wildcards match a leading dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dots {
+    /// Only a dot that the pattern spells, as in shells.
+    Spelt,
+    /// Any.
+    Any,
+}
 
 /// Whether `text` holds a character that makes it a pattern.
 pub(super) fn is_pattern(text: &str) -> bool {
@@ -20,26 +28,27 @@ pub(super) fn split(pattern: &str) -> (&str, &str) {
 }
 
 /// Whether the whole of `path` fits `pattern`.
-pub(super) fn matches(pattern: &str, path: &str) -> bool {
+pub(super) fn matches(pattern: &str, path: &str, dots: Dots) -> bool {
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
-    parts_match(&pattern, &path)
+    parts_match(&pattern, &path, dots)
 }
 
-fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
+fn parts_match(pattern: &[&str], path: &[&str], dots: Dots) -> bool {
+    let is_shut = |name: &str| dots == Dots::Spelt && name.starts_with('.');
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
         (Some((&"**", rest)), _) => {
-            parts_match(rest, path)
-                || path.split_first().is_some_and(|(name, tail)| !is_hidden(name) && parts_match(pattern, tail))
+            parts_match(rest, path, dots)
+                || path.split_first().is_some_and(|(name, tail)| !is_shut(name) && parts_match(pattern, tail, dots))
         }
         (Some((part, rest)), Some((name, tail))) => {
-            if is_hidden(name) && part.starts_with(['*', '?', '[']) {
+            if is_shut(name) && part.starts_with(['*', '?', '[']) {
                 return false;
             }
             let part: Vec<char> = part.chars().collect();
             let name: Vec<char> = name.chars().collect();
-            part_matches(&part, &name) && parts_match(rest, tail)
+            part_matches(&part, &name) && parts_match(rest, tail, dots)
         }
         _ => false,
     }
@@ -81,7 +90,7 @@ fn class_holds(class: &[char], wanted: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{matches, split};
+    use super::{Dots, matches, split};
 
     #[test]
     fn wildcards_stay_within_a_part_unless_doubled() {
@@ -95,14 +104,31 @@ mod tests {
             ("[a-c]*.csv", "b1.csv", true),
             ("[!a-c]*.csv", "b1.csv", false),
             ("day=*/x.csv", "day=1/x.csv", true),
-            ("*", "_SUCCESS", false),
+            ("*", "_SUCCESS", true),
+            ("*.csv", "_x.csv", true),
             ("*", ".x.csv", false),
-            ("**/x.csv", "_temporary/x.csv", false),
+            (".*", ".x.csv", true),
+            ("**/x.csv", "_temporary/x.csv", true),
+            ("**/x.csv", ".old/x.csv", false),
+            (".old/x.csv", ".old/x.csv", true),
             ("_*.csv", "_x.csv", true),
             ("_old/*.csv", "_old/x.csv", true),
             ("**/x.csv", "_day=1/x.csv", true),
         ] {
-            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+            assert_eq!(matches(pattern, path, Dots::Spelt), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_the_rule_of_dots_leaves_out_can_be_asked_for() {
+        for (pattern, path, expected) in [
+            ("*.csv", ".x.csv", true),
+            ("[!a]*.csv", ".x.csv", true),
+            ("**/x.csv", ".old/y/x.csv", true),
+            ("*.csv", ".old/x.csv", false),
+        ] {
+            assert_eq!(matches(pattern, path, Dots::Any), expected, "{pattern} {path}");
+            assert!(!matches(pattern, path, Dots::Spelt), "{pattern} {path}");
         }
     }
 

@@ -1,8 +1,10 @@
 //! From a locator to the list of files it names, in path order.
 
 use super::{
-    glob, naming,
-    naming::{Format, PartitionValue, format_of, inner_extension, is_hidden, is_side_file},
+    glob,
+    glob::Dots,
+    naming,
+    naming::{Format, PartitionValue, format_of, inner_extension, is_side_file},
     source::{FileRef, Place, Remote, Stamp, io_error, object_error},
 };
 use crate::model::{Error, ErrorKind, Result};
@@ -36,7 +38,7 @@ pub(super) struct FileSet {
     pub(super) files: Vec<FileRef>,
     /// Names of the columns that folders `name=value` make; each file has their values.
     pub(super) partitions: Vec<String>,
-    /// Side files beside them, such as `_SUCCESS`, which were not read.
+    /// Side files beside them, such as `_SUCCESS`, which were not read; none of them is named like data.
     pub(super) ignored: usize,
     /// Whether the names say that tabs delimit.
     pub(super) tabs: bool,
@@ -85,39 +87,77 @@ impl Listing {
     /// Everything below a folder; side files are set apart.
     ///
     /// # Errors
-    /// `Unsupported` if a log decides which of the files belong to the table.
-    fn of_folder(display: &str, mut found: Vec<Found>) -> Result<Self> {
+    /// `Unsupported` if a log decides which of the files belong to the table, `Schema` if a side file could be data.
+    fn of_folder(display: &str, mut found: Vec<Found>, forced: Option<Format>) -> Result<Self> {
         if let Some(kind) = found.iter().find_map(|file| naming::table_log(&file.relative)) {
             let message = format!("reading {display}: this is {kind} table: its log decides which files belong to it");
             return Err(Error::new(ErrorKind::Unsupported, message)
                 .hint("compare an export of it, or name the files that belong to it by a glob"));
         }
         let all = found.len();
-        found.retain(|file| !is_side_file(&file.relative));
+        let mut data = None;
+        found.retain(|file| {
+            let is_side = is_side_file(&file.relative);
+            if is_side && data.is_none() && naming::is_data_set_aside(&file.relative, forced) {
+                data = Some(file.relative.clone());
+            }
+            !is_side
+        });
+        if let Some(name) = data {
+            return Err(left_out(display, &name));
+        }
         Ok(Self { by: By::Folder, ignored: all - found.len(), found })
     }
 
     /// What a pattern matches of everything below its folder.
     ///
     /// # Errors
-    /// `Schema` if it matches a folder whose files it does not match.
-    fn of_glob(display: &str, pattern: &str, mut found: Vec<Found>) -> Result<Self> {
-        let mut folder = None;
+    /// `Schema` if it matches a folder whose files it does not match, or if its wildcards leave out, for a leading dot, a
+    /// file that could be data.
+    fn of_glob(display: &str, pattern: &str, mut found: Vec<Found>, forced: Option<Format>) -> Result<Self> {
+        let (mut folder, mut data, mut ignored) = (None, None, 0);
         found.retain(|file| {
-            let matched = glob::matches(pattern, &file.relative);
-            if !matched && folder.is_none() && !is_side_file(&file.relative) {
-                let cuts = file.relative.match_indices('/').map(|(at, _)| &file.relative[..at]);
-                folder = cuts.into_iter().find(|cut| glob::matches(pattern, cut)).map(str::to_owned);
+            let relative = &file.relative;
+            let matched = glob::matches(pattern, relative, Dots::Spelt);
+            if !matched && glob::matches(pattern, relative, Dots::Any) {
+                ignored += 1;
+                if data.is_none() && naming::is_data_set_aside(relative, forced) {
+                    data = Some(relative.clone());
+                }
+            } else if !matched && folder.is_none() {
+                let cuts = relative.match_indices('/').map(|(at, _)| &relative[..at]);
+                folder = cuts.into_iter().find(|cut| glob::matches(pattern, cut, Dots::Spelt)).map(str::to_owned);
             }
             matched
         });
+        if let Some(name) = data {
+            return Err(left_out(display, &name));
+        }
         if let Some(folder) = folder {
             let message = format!("reading {display}: expected files alone, found the folder {folder}");
             return Err(Error::new(ErrorKind::Schema, message)
                 .hint("a glob names files: end it with /* for those within folders, or /** for those at any depth"));
         }
-        Ok(Self { by: By::Glob, found, ignored: 0 })
+        Ok(Self { by: By::Glob, found, ignored })
     }
+}
+
+/// A file that custom would leave out although it is named like data.
+fn left_out(display: &str, name: &str) -> Error {
+    if naming::is_unfinished(name) {
+        let message = format!("reading {display}: found {name}, which a write left that has not finished");
+        return Error::new(ErrorKind::Schema, message).hint(
+            "wait until it has finished, remove what it left, or name the files by a glob, such as folder/*.csv",
+        );
+    }
+    let message = format!(
+        "reading {display}: found {name}, which would be left out because a name in its path begins with . or _, but \
+         is named like data"
+    );
+    Error::new(ErrorKind::Schema, message).hint(
+        "move it away or rename it; a glob takes names that begin with _, and those with . where the pattern spells \
+         the dot",
+    )
 }
 
 /// Resolves `locator`. Blocks.
@@ -133,10 +173,10 @@ pub(super) fn locate(locator: &str, injected: Option<Arc<dyn ObjectStore>>, runt
                 percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8().map_err(|error| {
                     Error::new(ErrorKind::Config, "reading a file URL: it is not UTF-8").caused_by(error)
                 })?;
-            (path.to_string(), local(&path)?)
+            (path.to_string(), local(&path, forced)?)
         }
-        Some((scheme, rest)) => remote(base, scheme, rest, injected, runtime)?,
-        None => (base.to_owned(), local(base)?),
+        Some((scheme, rest)) => remote((base, scheme, rest), forced, injected, runtime)?,
+        None => (base.to_owned(), local(base, forced)?),
     };
     let mut chosen = choose(&display, listing.by, listing.found, forced)?;
     let Some(format) = chosen.first().map(|(format, _)| *format) else {
@@ -230,13 +270,13 @@ fn too_many(display: &str) -> Error {
 }
 
 /// Files at a local path, folder or glob.
-fn local(base: &str) -> Result<Listing> {
+fn local(base: &str, forced: Option<Format>) -> Result<Listing> {
     let path = Path::new(base);
     match std::fs::metadata(path) {
         Ok(facts) if facts.is_dir() => {
             let mut found = Vec::new();
-            walk(path, "", base, false, 0, &mut found)?;
-            return Listing::of_folder(base, found);
+            walk(path, "", base, 0, &mut found)?;
+            return Listing::of_folder(base, found, forced);
         }
         Ok(_) => {
             let relative = base.to_owned();
@@ -247,17 +287,16 @@ fn local(base: &str) -> Result<Listing> {
     }
     let (folder, pattern) = glob::split(base);
     let root = if folder.is_empty() { Path::new(".") } else { Path::new(folder) };
-    let hidden = pattern.split('/').any(is_hidden);
     let mut found = Vec::new();
     match std::fs::metadata(root) {
-        Ok(facts) if facts.is_dir() => walk(root, "", base, hidden, 0, &mut found)?,
+        Ok(facts) if facts.is_dir() => walk(root, "", base, 0, &mut found)?,
         _ => {}
     }
-    Listing::of_glob(base, pattern, found)
+    Listing::of_glob(base, pattern, found, forced)
 }
 
-/// Lists everything below `folder`; into hidden folders only if they are named (`hidden`).
-fn walk(folder: &Path, prefix: &str, display: &str, hidden: bool, depth: usize, found: &mut Vec<Found>) -> Result<()> {
+/// Lists everything below `folder`, in hidden folders too: whoever leaves out files must know them.
+fn walk(folder: &Path, prefix: &str, display: &str, depth: usize, found: &mut Vec<Found>) -> Result<()> {
     if depth > DEPTH_MAX {
         let message = format!("listing {display}: expected at most {DEPTH_MAX} folders within folders, found more");
         return Err(Error::new(ErrorKind::Limit, message));
@@ -271,14 +310,9 @@ fn walk(folder: &Path, prefix: &str, display: &str, hidden: bool, depth: usize, 
             .map_err(|_| Error::new(ErrorKind::Unsupported, format!("listing {shown}: a file name is not UTF-8")))?;
         let relative = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
         let path: PathBuf = entry.path();
-        // What is hidden is listed, so that it can be counted and named, but not looked into.
-        if !hidden && is_hidden(entry.file_name().to_str().unwrap_or_default()) {
-            found.push(Found { relative, place: Place::Local(path), stamp: None });
-            continue;
-        }
         let facts = std::fs::metadata(&path).map_err(|error| io_error(&path.display().to_string(), error))?;
         if facts.is_dir() {
-            walk(&path, &relative, display, hidden, depth + 1, found)?;
+            walk(&path, &relative, display, depth + 1, found)?;
         } else {
             if found.len() >= FILES_MAX {
                 return Err(too_many(display));
@@ -290,9 +324,8 @@ fn walk(folder: &Path, prefix: &str, display: &str, hidden: bool, depth: usize, 
 }
 
 fn remote(
-    base: &str,
-    scheme: &str,
-    rest: &str,
+    (base, scheme, rest): (&str, &str, &str),
+    forced: Option<Format>,
     injected: Option<Arc<dyn ObjectStore>>,
     runtime: &Handle,
 ) -> Result<(String, Listing)> {
@@ -332,8 +365,8 @@ fn remote(
     }
     let found = list(&remote, &path, &display)?;
     let listing = match pattern {
-        Some(pattern) => Listing::of_glob(&display, pattern, found)?,
-        None => Listing::of_folder(&display, found)?,
+        Some(pattern) => Listing::of_glob(&display, pattern, found, forced)?,
+        None => Listing::of_folder(&display, found, forced)?,
     };
     Ok((display, listing))
 }

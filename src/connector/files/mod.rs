@@ -17,7 +17,7 @@ mod text;
 mod text_table;
 
 use super::{Connector, FrozenTable, NativeBatch, RowStream};
-use crate::model::{Column, Error, ErrorKind, Exactness, LogicalType, Position, Result, SideRequest};
+use crate::model::{Column, Error, ErrorKind, Exactness, LogicalType, NativeTypes, Position, Result, SideRequest};
 use futures::{StreamExt, future::BoxFuture, stream};
 use locate::FileSet;
 use naming::Format;
@@ -58,6 +58,26 @@ impl FilesConnector {
     }
 }
 
+/// The column types of Parquet, CSV and JSON lines, for the reference page.
+pub(super) fn native_types() -> Vec<NativeTypes> {
+    let text = |native: &str, logical| (native.to_owned(), logical);
+    vec![
+        NativeTypes { store: "Parquet", types: parquet::documented() },
+        NativeTypes { store: "CSV", types: vec![text("(text)", LogicalType::Untyped)] },
+        NativeTypes {
+            store: "JSON lines",
+            types: vec![
+                text("string", LogicalType::Untyped),
+                text("number", LogicalType::Untyped),
+                text("whole numbers alone", LogicalType::Decimal { declared: None }),
+                text("boolean", LogicalType::Boolean),
+                text("object, array, or mixed", LogicalType::Json),
+                text("null alone", LogicalType::Null),
+            ],
+        },
+    ]
+}
+
 impl Connector for FilesConnector {
     fn freeze<'a>(&'a self, request: &'a SideRequest, _workers: usize) -> BoxFuture<'a, Result<Box<dyn FrozenTable>>> {
         Box::pin(async move {
@@ -91,7 +111,7 @@ fn position_of(set: &FileSet) -> Position {
         let tag = file.stamp.tag.as_deref().unwrap_or("-");
         format!("{} size {} modified {} tag {tag}", file.name, file.stamp.size, file.stamp.modified)
     };
-    let value = if set.files.len() <= POSITION_FILES_MAX {
+    let mut value = if set.files.len() <= POSITION_FILES_MAX {
         set.files.iter().map(line).collect::<Vec<_>>().join("; ")
     } else {
         use blake2::{Blake2b, Digest, digest::consts::U32};
@@ -105,8 +125,10 @@ fn position_of(set: &FileSet) -> Position {
         format!("{} files, {bytes} bytes, list blake2b-256 {digest}", set.files.len())
     };
     let mut obtained = "facts of each file, read at the start and again after it was read".to_owned();
+    // Part of the value, because people see that in every summary.
     if set.ignored > 0 {
-        obtained = format!("{obtained}; {} side files (_*, .*, *.crc, *.md5) beside them were not read", set.ignored);
+        let plural = if set.ignored == 1 { "" } else { "s" };
+        value = format!("{value}; {} side file{plural} (_*, .*, *.crc, *.md5) set aside", set.ignored);
     }
     let mut exactness = Exactness::Bracketed;
     if set.files.iter().any(|file| file.stamp.is_blind()) {

@@ -84,7 +84,7 @@ pub(super) fn format_of(name: &str, forced: Option<Format>) -> Result<Option<For
 
 /// Whether a file or folder of this name is by custom no data: `_SUCCESS`, `_temporary`, `.part-0.crc`. A partition
 /// whose column begins with `_` is data.
-pub(super) fn is_hidden(name: &str) -> bool {
+fn is_hidden(name: &str) -> bool {
     name.starts_with('.') || (name.starts_with('_') && !name.contains('='))
 }
 
@@ -92,6 +92,23 @@ pub(super) fn is_hidden(name: &str) -> bool {
 pub(super) fn is_side_file(relative: &str) -> bool {
     relative.split('/').any(is_hidden)
         || extension(relative).is_some_and(|(_, extension)| matches!(extension.as_str(), "crc" | "md5"))
+}
+
+/// Whether a side file at this path within a folder is named as data are, so that leaving it out could lose rows:
+/// `_b.csv`, `.old/a.parquet`, all that an unfinished write left below `_temporary`, and, where the format is `forced`,
+/// whatever lies in a hidden folder.
+pub(super) fn is_data_set_aside(relative: &str, forced: Option<Format>) -> bool {
+    let (folders, name) = relative.rsplit_once('/').unwrap_or(("", relative));
+    // A name that says a format which is not read says data, too.
+    let is_plain = !is_side_file(name);
+    let is_unnamed_data = forced.is_some() && !folders.is_empty();
+    format_of(name, None).map_or(true, |format| format.is_some())
+        || (is_plain && (is_unnamed_data || is_unfinished(relative)))
+}
+
+/// Whether the path lies in a folder that Hadoop and Spark keep only while they write.
+pub(super) fn is_unfinished(relative: &str) -> bool {
+    relative.rsplit('/').skip(1).any(|part| part == "_temporary")
 }
 
 /// The name of the table format whose log lies at `relative`, a path within the folder of a table: then not every file
@@ -103,6 +120,8 @@ pub(super) fn table_log(relative: &str) -> Option<&'static str> {
         Some("a Delta")
     } else if relative.split('/').any(|part| part == ".hoodie") {
         Some("a Hudi")
+    } else if relative.split('/').any(|part| part == "_spark_metadata") {
+        Some("a Spark streaming")
     } else if folder == Some("metadata") && last.ends_with(".metadata.json") {
         Some("an Iceberg")
     } else {
@@ -171,6 +190,20 @@ mod tests {
         }
         for name in ["README.md", "a.csv.bz2", "part-00000", "_day=1/a.parquet", "a_b.csv"] {
             assert!(!is_side_file(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn side_files_that_are_named_like_data_are_told_apart() {
+        for name in ["_b.csv", ".b.json.gz", ".b.csv.bz2", "_old/a.parquet", "_temporary/0/part-00000"] {
+            assert!(is_data_set_aside(name, None), "{name}");
+        }
+        for name in ["_SUCCESS", "_metadata", ".a.parquet.crc", "a.csv.md5", "_temporary/0/.part-0.crc", ".git/HEAD"] {
+            assert!(!is_data_set_aside(name, None), "{name}");
+        }
+        assert!(is_data_set_aside("_old/part-00000", Some(Format::Csv)));
+        for name in ["_SUCCESS", ".part-00000.crc", "_old/_SUCCESS"] {
+            assert!(!is_data_set_aside(name, Some(Format::Csv)), "{name}");
         }
     }
 

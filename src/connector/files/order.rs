@@ -304,6 +304,7 @@ mod tests {
             zone: None,
             key_fold: TextFold::default(),
             parse_float_bits: 64,
+            dynamic: false,
         };
         let key = Projected { name: "id".to_owned(), index: 0, as_text: false, nullable: false, target };
         Projection { side: Side::Source, key: vec![key], row: Vec::new() }

@@ -8,8 +8,8 @@ use super::{
     types::Wire,
 };
 use crate::{
-    encode::parse,
-    model::{CanonicalType, DateValue, Decimal, Error, ErrorKind, GeometricKind, RangeValue, Result, Value},
+    encode::{date_from_days, parse},
+    model::{CanonicalType, Decimal, Error, ErrorKind, GeometricKind, RangeValue, Result, Value},
 };
 
 /// The server's own limit on array dimensions.
@@ -128,26 +128,6 @@ fn decimal(bytes: &[u8]) -> Result<Decimal> {
     })
 }
 
-/// The calendar day that is `days` after 1970-01-01 (`civil_from_days`, Howard Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms").
-pub(super) fn civil(days: i64) -> Result<DateValue> {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let bad = |_| malformed("date");
-    Ok(DateValue::Day(
-        i32::try_from(year).map_err(bad)?,
-        u8::try_from(month).map_err(bad)?,
-        u8::try_from(day).map_err(bad)?,
-    ))
-}
-
 /// Decodes a value that is not NULL.
 pub(super) fn value(wire: &Wire, bytes: &[u8]) -> Result<Value> {
     Ok(match wire {
@@ -165,7 +145,7 @@ pub(super) fn value(wire: &Wire, bytes: &[u8]) -> Result<Value> {
         Wire::BpChar => Value::Text(text_of(bytes, "text")?.trim_end_matches(' ').to_owned()),
         Wire::Byte => Value::Text(byte_text(bytes)?.to_owned()),
         Wire::Bytea => Value::Binary(bytes.to_vec()),
-        Wire::Date => Value::Date(date(bytes)?.map_or_else(Ok, civil)?),
+        Wire::Date => Value::Date(date(bytes)?.map_or_else(Ok, date_from_days)?),
         Wire::Time(_) => Value::Time(time(bytes)?),
         Wire::TimeTz => time_tz(bytes).map(|(nanos, offset)| Value::TimeTz(nanos, offset))?,
         Wire::Timestamp(_) => Value::Timestamp(timestamp(bytes)?),
@@ -362,14 +342,6 @@ mod tests {
         assert_eq!(decimal(&[0, 0, 0, 0, 0xC0, 0, 0, 0]).unwrap(), Decimal::NaN);
         assert!(decimal(&[0, 1, 0, 0, 0, 0, 0, 0]).is_err());
         assert!(decimal(&[0, 1, 0, 0, 0, 0, 0, 0, 0x27, 0x10]).is_err());
-    }
-
-    #[test]
-    fn days_of_the_calendar() {
-        assert_eq!(civil(0).unwrap(), DateValue::Day(1970, 1, 1));
-        assert_eq!(civil(11_016).unwrap(), DateValue::Day(2000, 2, 29));
-        assert_eq!(civil(-719_528).unwrap(), DateValue::Day(0, 1, 1));
-        assert_eq!(civil(-719_529).unwrap(), DateValue::Day(-1, 12, 31));
     }
 
     #[test]

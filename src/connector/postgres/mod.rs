@@ -20,7 +20,7 @@ mod tls;
 mod types;
 
 use super::{Connector, FrozenTable, OrderSupport, Read, RowStream};
-use crate::model::{Error, ErrorKind, Position, Projection, Result, SideRequest, TableSchema};
+use crate::model::{Error, ErrorKind, NativeTypes, Position, Projection, Result, SideRequest, TableSchema};
 use connection::{Connection, SOCKET_BUFFER_BYTES};
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream as streams};
 use locator::{FileText, Settings, World};
@@ -91,6 +91,11 @@ impl Connector for PostgresConnector {
         }
         .boxed()
     }
+}
+
+/// The native types, for the reference page. A domain is its base type.
+pub(super) fn native_types() -> NativeTypes {
+    NativeTypes { store: "PostgreSQL", types: types::documented() }
 }
 
 /// Waits until the queries that were given up have been cancelled on their servers, for a few seconds at most.

@@ -151,7 +151,9 @@ pub(super) async fn freeze(control: &Connection, lock: &Lock) -> Result<(Snapsho
         }
         Lock::Query(names) => lock_each(control, names).await?,
         Lock::None(reason) => reason,
-        Lock::Foreign => "foreign table: its rows are those of another server, which the snapshot does not cover",
+        Lock::Foreign => {
+            "foreign table, or one is read by it: its rows are those of another server, which the snapshot does not cover"
+        }
     };
     let sql = format!(
         "SELECT txid_current_snapshot()::text, pg_export_snapshot(), pg_postmaster_start_time()::text, {PINS_HOLD}"

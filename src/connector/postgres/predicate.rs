@@ -353,7 +353,7 @@ fn timestamp_part(moment: TimestampValue, cast: &str, zone: &str) -> Result<Part
     if !(FIRST..END).contains(&carried) {
         return Err(unfit());
     }
-    let DateValue::Day(year, month, day) = super::decode_nested::civil(carried.div_euclid(86_400))? else {
+    let DateValue::Day(year, month, day) = crate::encode::date_from_days(carried.div_euclid(86_400))? else {
         return Err(unfit());
     };
     let of_day = carried.rem_euclid(86_400);

@@ -21,6 +21,16 @@ const NEAR_NAMES: i64 = 5;
 /// Bytes of a page; all packaged servers have this size, and it serves for estimates alone.
 const PAGE_BYTES: u64 = 8192;
 
+/// One row, if a foreign table is the relation, a partition or child of it, or is read by it as a view: such rows are
+/// as little frozen as those of a foreign table. What a view calls stands in its plan alone, and what is pruned there
+/// stands here alone.
+const FOREIGN: &str = "WITH RECURSIVE part(oid) AS (SELECT $1::oid UNION SELECT below.oid FROM part, LATERAL (\
+     SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = part.oid UNION ALL \
+     SELECT d.refobjid FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class JOIN pg_depend d ON d.objid = r.oid \
+     WHERE r.ev_class = part.oid AND v.relkind = 'v' AND d.classid = 'pg_rewrite'::regclass \
+     AND d.refclassid = 'pg_class'::regclass) below) \
+     SELECT FROM part JOIN pg_class c USING (oid) WHERE c.relkind = 'f' LIMIT 1";
+
 /// A table that was found, or a query.
 pub(super) struct Target {
     pub(super) display: String,
@@ -81,18 +91,14 @@ pub(super) async fn find(control: &Connection, settings: &Settings, request: &Si
     let (oid, schema, table): (u32, String, String) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
     let kind = u8::try_from(get::<i8>(row, 3)?).unwrap_or(0);
     let quoted = format!("{}.{}", sql::name(&schema), sql::name(&table));
-    // A foreign partition is as little frozen as a foreign table.
-    let foreign = query(
-        control,
-        "WITH RECURSIVE part(oid) AS (SELECT $1::oid UNION SELECT inhrelid FROM part JOIN pg_inherits ON inhparent = oid) \
-         SELECT FROM part JOIN pg_class c USING (oid) WHERE c.relkind = 'f' LIMIT 1",
-        &[&oid],
-    )
-    .await?;
+    let foreign = query(control, FOREIGN, &[&oid]).await?;
     let lock = match kind {
         _ if !foreign.is_empty() => Lock::Foreign,
         b'r' | b'p' => Lock::Table(quoted.clone()),
-        b'v' => Lock::View(quoted.clone()),
+        b'v' => match query_lock(control, &format!("SELECT * FROM {quoted}")).await? {
+            Lock::Foreign => Lock::Foreign,
+            _ => Lock::View(quoted.clone()),
+        },
         b'm' => Lock::None("materialized view, locked as of the snapshot"),
         _ => Lock::Foreign,
     };

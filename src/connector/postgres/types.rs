@@ -119,6 +119,66 @@ pub(super) fn built_in(oid: u32, modifier: i32, money_scale: i32) -> Option<Wire
     })
 }
 
+/// The built-in types as the manual spells them, for the reference page.
+pub(super) fn documented() -> Vec<(String, LogicalType)> {
+    let plain = [
+        ("boolean", 16),
+        ("smallint", 21),
+        ("integer", 23),
+        ("bigint", 20),
+        ("numeric", 1700),
+        ("money", 790),
+        ("real", 700),
+        ("double precision", 701),
+        ("oid", 26),
+        ("text", 25),
+        ("varchar(n)", 1043),
+        ("char(n)", 1042),
+        ("name", 19),
+        ("\"char\"", 18),
+        ("bytea", 17),
+        ("bit(n)", 1560),
+        ("bit varying(n)", 1562),
+        ("date", 1082),
+        ("time", 1083),
+        ("time with time zone", 1266),
+        ("timestamp", 1114),
+        ("timestamp with time zone", 1184),
+        ("interval", 1186),
+        ("uuid", 2950),
+        ("json", 114),
+        ("jsonb", 3802),
+        ("xml", 142),
+        ("inet", 869),
+        ("cidr", 650),
+        ("macaddr", 829),
+        ("macaddr8", 774),
+        ("point", 600),
+        ("line", 628),
+        ("lseg", 601),
+        ("box", 603),
+        ("path", 602),
+        ("polygon", 604),
+        ("circle", 718),
+        ("tsvector", 3614),
+        ("tsquery", 3615),
+    ];
+    let plain = plain.into_iter().filter_map(|(name, oid)| Some((name.to_owned(), built_in(oid, -1, 2)?)));
+    let composed = [
+        ("enum", Wire::Enum),
+        ("text[]", Wire::Array(25, Box::new(Wire::Text(TextKind::Plain)))),
+        ("integer[]", Wire::Array(23, Box::new(Wire::Int4))),
+        ("int4range", Wire::Range(Box::new(Wire::Int4))),
+        ("numrange", Wire::Range(Box::new(Wire::Numeric(None)))),
+        ("tstzrange", Wire::Range(Box::new(Wire::TimestampTz(6)))),
+        ("int4multirange", Wire::Multirange(Box::new(Wire::Int4))),
+        ("composite (f text)", Wire::Composite(vec![("f".to_owned(), 25, Wire::Text(TextKind::Plain))])),
+        ("hstore", Wire::Hstore),
+    ];
+    let composed = composed.into_iter().map(|(name, wire)| (name.to_owned(), wire));
+    plain.chain(composed).map(|(name, wire)| (name, wire.logical())).collect()
+}
+
 impl Wire {
     /// The store-neutral form.
     pub(super) fn logical(&self) -> LogicalType {

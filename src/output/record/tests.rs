@@ -143,13 +143,16 @@ fn a_folder_is_whole_only_with_its_record() {
     assert_eq!(std::fs::read_dir(whole.join("differences")).unwrap().count(), 0);
 
     let types = [crate::model::CanonicalType::Number];
+    let row = facts.plan.plan.row.clone();
     let key = fixture::key(7);
     assert_eq!(
-        read_ranges(&whole, &types).unwrap(),
+        read_ranges(&whole, &types, &row).unwrap(),
         [KeyRange { lower: None, upper: Some(key.clone()) }, KeyRange { lower: Some(key), upper: None }]
     );
-    let other = read_ranges(&whole, &[crate::model::CanonicalType::Text]).unwrap_err();
+    let other = read_ranges(&whole, &[crate::model::CanonicalType::Text], &row).unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Config);
+    let other = read_ranges(&whole, &types, &[]).unwrap_err();
+    assert!(other.to_string().contains("tieout.row"), "{other}");
 
     facts.run_id = "unfinished".to_owned();
     drop(RunFolder::create(out.path(), &facts.run_id).unwrap());

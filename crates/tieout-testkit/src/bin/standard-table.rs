@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use tieout_testkit::table::{STANDARD_SEED, Side, expected};
-use tieout_testkit::{Result, postgres, write};
+use tieout_testkit::{Result, mysql, postgres, sqlite, write};
 
 const USAGE: &str = "usage: standard-table --rows N [--seed N] --side source|sink \
-    (--postgres URL --table NAME | --parquet PATH | --csv PATH)\n       standard-table --rows N --counts";
+    (--postgres URL --table NAME | --mysql URL --table NAME | --sqlite PATH --table NAME | --parquet PATH | --csv PATH \
+    [--booleans FALSE,TRUE])\n       standard-table --rows N --counts";
 
 #[derive(Default)]
 struct Arguments {
@@ -14,9 +15,12 @@ struct Arguments {
     seed: Option<u64>,
     side: Option<Side>,
     postgres: Option<String>,
+    mysql: Option<String>,
+    sqlite: Option<PathBuf>,
     table: Option<String>,
     parquet: Option<PathBuf>,
     csv: Option<PathBuf>,
+    booleans: Option<String>,
     counts: bool,
 }
 
@@ -35,6 +39,9 @@ fn parse() -> Result<Arguments> {
             "--side" if value == "source" => arguments.side = Some(Side::Source),
             "--side" if value == "sink" => arguments.side = Some(Side::Sink),
             "--postgres" => arguments.postgres = Some(value),
+            "--mysql" => arguments.mysql = Some(value),
+            "--sqlite" => arguments.sqlite = Some(value.into()),
+            "--booleans" => arguments.booleans = Some(value),
             "--table" => arguments.table = Some(value),
             "--parquet" => arguments.parquet = Some(value.into()),
             "--csv" => arguments.csv = Some(value.into()),
@@ -67,9 +74,17 @@ async fn main() -> Result<()> {
         let client = postgres::connect(url).await?;
         return write::load_postgres(&client, table, seed, rows, side).await;
     }
+    if let (Some(url), Some(table)) = (&arguments.mysql, &arguments.table) {
+        return mysql::load_mysql(url, table, seed, rows, side).await;
+    }
+    if let (Some(path), Some(table)) = (&arguments.sqlite, &arguments.table) {
+        return sqlite::load_sqlite(path, table, seed, rows, side);
+    }
     if let Some(path) = &arguments.parquet {
         return write::write_parquet(path, seed, rows, side);
     }
     let path = arguments.csv.as_ref().ok_or(USAGE)?;
-    write::write_csv(path, seed, rows, side)
+    let booleans = arguments.booleans.as_deref().unwrap_or("false,true");
+    let booleans = booleans.split_once(',').ok_or(USAGE)?;
+    write::write_csv_with(path, seed, rows, side, booleans.into())
 }

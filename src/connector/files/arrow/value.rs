@@ -2,8 +2,8 @@
 
 use super::column::{Column, Data, TextKind};
 use crate::{
-    encode::parse,
-    model::{CanonicalType, DateValue, Decimal, Error, ErrorKind, LogicalType, Result, TimestampValue, Value},
+    encode::{date_from_days, parse},
+    model::{CanonicalType, Decimal, Error, ErrorKind, LogicalType, Result, TimestampValue, Value},
 };
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 use arrow_schema::DataType;
@@ -194,25 +194,6 @@ pub(super) fn decimal(mantissa: &str, scale: i32) -> Result<Decimal> {
     Ok(Decimal::Finite { negative, exponent: point / 2, digits: pairs })
 }
 
-/// The calendar day of a day number (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`).
-fn civil(days: i64) -> Result<DateValue> {
-    let shifted = days.checked_add(719_468).ok_or_else(|| inexact("reading a date: it is out of range"))?;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let out = || inexact("reading a date: its year is out of range");
-    Ok(DateValue::Day(
-        i32::try_from(year).map_err(|_| out())?,
-        u8::try_from(month).map_err(|_| out())?,
-        u8::try_from(day).map_err(|_| out())?,
-    ))
-}
-
 fn number(mantissa: &impl ToString, scale: i32) -> Result<Value> {
     decimal(&mantissa.to_string(), scale).map(Value::Number)
 }
@@ -269,8 +250,8 @@ pub(super) fn value(data: &Data, row: usize) -> Result<Value> {
 fn temporal(data: &Data, row: usize) -> Result<Value> {
     let moment_of = |value, moment| if moment { Value::Instant(value) } else { Value::Timestamp(value) };
     match data {
-        Data::Date32(a) => civil(i64::from(a.value(row))).map(Value::Date),
-        Data::Date64(a) => civil(whole_days(a.value(row))?).map(Value::Date),
+        Data::Date32(a) => date_from_days(i64::from(a.value(row))).map(Value::Date),
+        Data::Date64(a) => date_from_days(whole_days(a.value(row))?).map(Value::Date),
         Data::Time32(a, nanos) => nanos_of(i64::from(a.value(row)), *nanos).map(Value::Time),
         Data::Time64(a, nanos) => nanos_of(a.value(row), *nanos).map(Value::Time),
         Data::Timestamp(a, units, moment) => Ok(moment_of(timestamp(a.value(row), *units), *moment)),

@@ -176,3 +176,43 @@ fn native_of(leaf: &ColumnDescriptor, field: &Field) -> String {
         physical => format!("{} ({})", field.data_type(), physical.to_string().to_ascii_lowercase()),
     }
 }
+
+/// Column types as the format's manual spells them, for the reference page.
+pub(in super::super) fn documented() -> Vec<(String, LogicalType)> {
+    let of = |native: &str, data_type: DataType| (native.to_owned(), logical_of(&Field::new("", data_type, true)));
+    let element = || Arc::new(Field::new("element", DataType::Int32, true));
+    let moment = || Some("UTC".into());
+    vec![
+        of("BOOLEAN", DataType::Boolean),
+        of("INT (8, signed)", DataType::Int8),
+        of("INT (16, signed)", DataType::Int16),
+        of("INT (32, signed)", DataType::Int32),
+        of("INT (64, signed)", DataType::Int64),
+        of("INT (8, unsigned)", DataType::UInt8),
+        of("INT (16, unsigned)", DataType::UInt16),
+        of("INT (32, unsigned)", DataType::UInt32),
+        of("INT (64, unsigned)", DataType::UInt64),
+        of("DECIMAL(38, s)", DataType::Decimal128(38, 2)),
+        of("DECIMAL(76, s)", DataType::Decimal256(76, 2)),
+        of("FLOAT16", DataType::Float16),
+        of("FLOAT", DataType::Float32),
+        of("DOUBLE", DataType::Float64),
+        of("STRING", DataType::Utf8),
+        ("ENUM".to_owned(), LogicalType::Enum),
+        ("JSON".to_owned(), LogicalType::Json),
+        ("UUID".to_owned(), LogicalType::Uuid),
+        of("BYTE_ARRAY", DataType::Binary),
+        of("FIXED_LEN_BYTE_ARRAY(n)", DataType::FixedSizeBinary(4)),
+        of("DATE", DataType::Date32),
+        of("TIME (ms)", DataType::Time32(TimeUnit::Millisecond)),
+        of("TIME (us)", DataType::Time64(TimeUnit::Microsecond)),
+        of("TIME (ns)", DataType::Time64(TimeUnit::Nanosecond)),
+        of("TIMESTAMP (local)", DataType::Timestamp(TimeUnit::Microsecond, None)),
+        of("TIMESTAMP (UTC)", DataType::Timestamp(TimeUnit::Microsecond, moment())),
+        ("INT96".to_owned(), LogicalType::Timestamp { digits: 9 }),
+        of("INTERVAL", DataType::Interval(IntervalUnit::MonthDayNano)),
+        of("UNKNOWN (null)", DataType::Null),
+        of("LIST", DataType::List(element())),
+        of("STRUCT (f)", DataType::Struct(vec![Field::new("f", DataType::Utf8, true)].into())),
+    ]
+}

@@ -3,6 +3,8 @@
 mod file;
 mod read;
 
+pub(super) use file::documented;
+
 use super::{
     FileSet, Sender, append_partitions, arrow, blocking, fed_stream,
     order::{self, KeyIndex, KeyOrder, OrderCache, OrderCheck},

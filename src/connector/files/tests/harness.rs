@@ -62,6 +62,7 @@ pub(super) fn projection(table: &dyn FrozenTable, key: &[&str], wanted: &[(&str,
                 zone: None,
                 key_fold: TextFold::default(),
                 parse_float_bits: 64,
+                dynamic: false,
             },
         }
     };

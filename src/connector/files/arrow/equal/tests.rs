@@ -112,6 +112,7 @@ fn projected(array: &ArrayRef) -> Projected {
         zone: None,
         key_fold: TextFold::default(),
         parse_float_bits: 64,
+        dynamic: false,
     };
     Projected { name: "c".to_owned(), index: 0, as_text: false, nullable: true, target }
 }

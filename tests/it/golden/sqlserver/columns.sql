@@ -1,0 +1,1 @@
+SELECT c.column_id, c.name, c.system_type_id, c.user_type_id, c.max_length, c.precision, c.scale, c.collation_name, c.is_nullable, c.is_computed FROM sys.columns AS c WHERE c.object_id = 1234 ORDER BY c.column_id

@@ -1,0 +1,1 @@
+SELECT i.index_id, i.name, i.type, i.is_primary_key, i.is_unique, i.is_disabled, i.has_filter, ic.column_id, ic.key_ordinal, ic.partition_ordinal, ic.is_descending_key, ic.is_included_column FROM sys.indexes AS i JOIN sys.index_columns AS ic ON ic.object_id = i.object_id AND ic.index_id = i.index_id WHERE i.object_id = 1234 ORDER BY i.index_id, ic.index_column_id

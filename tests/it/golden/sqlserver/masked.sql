@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM sys.masked_columns

@@ -1,0 +1,1 @@
+SELECT CONVERT(varbinary(8), NCHAR(8364) + NCHAR(960))

@@ -1,0 +1,1 @@
+SELECT t.[k] FROM [dbo].[orders] AS t WHERE t.[k] >= CONVERT(bigint, -9223372036854775808) AND t.[k] < CONVERT(bigint, 9223372036854775807) ORDER BY t.[k]

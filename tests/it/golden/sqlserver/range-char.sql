@@ -1,0 +1,1 @@
+SELECT t.[k] FROM [dbo].[orders] AS t WHERE (CONVERT(nvarchar(6), RTRIM(t.[k])) COLLATE Latin1_General_BIN2) >= N'AB' AND (CONVERT(nvarchar(6), RTRIM(t.[k])) COLLATE Latin1_General_BIN2) < N'z' ORDER BY (CONVERT(nvarchar(6), RTRIM(t.[k])) COLLATE Latin1_General_BIN2)

@@ -1,0 +1,1 @@
+SELECT t.[a], t.[b] FROM [dbo].[orders] AS t WHERE (t.[a] >= 1 AND (t.[a] > 1 OR (t.[a] = 1 AND t.[b] >= CONVERT(date, '2024-01-31')))) AND (t.[a] <= 7 AND (t.[a] < 7 OR (t.[a] = 7 AND (t.[b] < CONVERT(date, '2024-03-01') OR t.[b] IS NULL)))) ORDER BY t.[a], t.[b]

@@ -1,0 +1,1 @@
+SELECT t.[k] FROM [dbo].[orders] AS t WHERE t.[k] >= CONVERT(decimal(38,10), '-0.0123000000') AND t.[k] < CONVERT(decimal(38,10), '9999999999999999999999999999.9999999999') ORDER BY t.[k]

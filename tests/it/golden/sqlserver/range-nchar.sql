@@ -1,0 +1,1 @@
+SELECT t.[k] FROM [dbo].[orders] AS t WHERE (RTRIM(t.[k]) COLLATE Latin1_General_BIN2) >= N'AB' AND (RTRIM(t.[k]) COLLATE Latin1_General_BIN2) < N'z' ORDER BY (RTRIM(t.[k]) COLLATE Latin1_General_BIN2)

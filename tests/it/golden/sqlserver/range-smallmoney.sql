@@ -1,0 +1,1 @@
+SELECT CONVERT(decimal(19,4), t.[k]) FROM [dbo].[orders] AS t WHERE t.[k] >= CONVERT(smallmoney, CONVERT(decimal(19,4), '-214748.3648')) AND t.[k] < CONVERT(smallmoney, CONVERT(decimal(19,4), '214748.3647')) ORDER BY t.[k]

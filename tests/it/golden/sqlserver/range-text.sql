@@ -1,0 +1,1 @@
+SELECT CONVERT(varchar(max), t.[k]) FROM [dbo].[orders] AS t WHERE (CONVERT(nvarchar(max), t.[k]) COLLATE Latin1_General_BIN2) >= N'a' AND (CONVERT(nvarchar(max), t.[k]) COLLATE Latin1_General_BIN2) < N'z' ORDER BY (CONVERT(nvarchar(max), t.[k]) COLLATE Latin1_General_BIN2)

@@ -1,0 +1,1 @@
+SELECT t.[k] FROM [dbo].[orders] AS t WHERE (CONVERT(nvarchar(20), t.[k]) COLLATE Latin1_General_BIN2) >= N'a' AND (CONVERT(nvarchar(20), t.[k]) COLLATE Latin1_General_BIN2) < N'z' ORDER BY (CONVERT(nvarchar(20), t.[k]) COLLATE Latin1_General_BIN2), DATALENGTH(t.[k])

@@ -1,0 +1,1 @@
+SELECT t.[k] FROM [dbo].[orders] AS t ORDER BY t.[k]
