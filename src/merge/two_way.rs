@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// Compares one range: reads both feeds to their ends.
 ///
-/// Memory: two batches a side, and the rows of one key up to `group_bytes_max` a side.
+/// Memory: two batches a side, the rows of one key up to `group_bytes_max` a side, and of each feed that gives rows the
+/// last ones, for which their guard answers.
 ///
 /// # Errors
 /// `Order` if a feed breaks its order or its bounds; whatever the feeds, the sorter or the sink report.

@@ -201,14 +201,76 @@ type Row = (u64, [u64; 4]);
 /// Kinds of the columns of [`Row`].
 const ROW_KINDS: [u64; 4] = [8, 4, 6, 10];
 
-fn arrays(rows: &[Row]) -> Vec<ArrayRef> {
-    let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0.cast_signed() - 5)));
+/// Parts of the key of a [`Row`].
+const KEYS: usize = 2;
+
+/// The key is a number and a text that may be NULL. One row becomes the same record in every `shape`: those differ in
+/// types, scales, NaNs and zeros.
+fn arrays(rows: &[Row], shape: u64) -> Vec<ArrayRef> {
+    let whole = |row: &Row| (row.0 / 4).cast_signed() - 2;
+    let numbers: ArrayRef = if shape % 2 == 0 {
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(whole)))
+    } else {
+        Arc::new(Int16Array::from_iter_values(rows.iter().map(|row| whole(row) as i16)))
+    };
+    let texts = rows.iter().map(|row| [None, Some(""), Some("a"), Some("a longer text")][row.0 as usize % 4]);
+    let texts: ArrayRef = if shape % 3 == 0 {
+        Arc::new(StringArray::from_iter(texts))
+    } else {
+        Arc::new(texts.collect::<DictionaryArray<Int8Type>>())
+    };
     let columns = ROW_KINDS.iter().enumerate().map(|(at, kind)| {
         let values: Vec<u64> = rows.iter().map(|row| row.1[at]).collect();
         // A few numbers are NULL, and leave differing values in its place.
-        column(*kind, &values, Some(values.iter().map(|value| *value < 5).collect()))
+        let nulls: Vec<bool> = values.iter().map(|value| *value < 5).collect();
+        shaped(*kind, &values, nulls, (shape >> (8 * at)) % 5)
     });
-    std::iter::once(keys).chain(columns).collect()
+    [numbers, texts].into_iter().chain(columns).collect()
+}
+
+/// The values of [`column`] in another shape; shape 0 is its own.
+fn shaped(kind: u64, values: &[u64], nulls: Vec<bool>, shape: u64) -> ArrayRef {
+    let valid = Some(NullBuffer::from(nulls.clone()));
+    match (kind, shape) {
+        (8 | 10, 1) => column(8, values, Some(nulls)),
+        (8 | 10, 2) => column(9, values, Some(nulls)),
+        (8 | 10, 3) => column(10, values, Some(nulls)),
+        (8 | 10, 4) => {
+            let keys = values.iter().map(|value| (*value as usize % TEXTS.len()) as i8).collect();
+            let labels = Arc::new(StringArray::from(TEXTS.to_vec()));
+            Arc::new(DictionaryArray::<Int8Type>::new(Int8Array::new(keys, valid), labels))
+        }
+        (4, 1) => column(5, values, Some(nulls)),
+        (4, 2 | 3) => {
+            let nan = f64::from_bits(if shape == 2 { 0x7ff8_0000_0000_1234 } else { 0xfff8_0000_0000_0000 });
+            let float = |value: &u64| [-0.0, 0.0, nan, 1.5, -1.5, 2.5][*value as usize % 6];
+            Arc::new(Float64Array::new(values.iter().map(float).collect(), valid))
+        }
+        (6, 1 | 2) => {
+            let wide = |value: &u64| i128::from(*value as i32 - 2) * 1_000_003 * 1_000_000_007;
+            if shape == 1 {
+                let array = Decimal128Array::new(values.iter().map(|value| wide(value) * 10).collect(), valid);
+                return Arc::new(array.with_precision_and_scale(38, 3).unwrap());
+            }
+            let array = Decimal256Array::new(values.iter().map(|v| i256::from_i128(wide(v))).collect(), valid);
+            Arc::new(array.with_precision_and_scale(60, 2).unwrap())
+        }
+        _ => column(kind, values, Some(nulls)),
+    }
+}
+
+#[test]
+fn every_shape_becomes_the_same_records() {
+    let rows: Vec<Row> = (0..28).map(|key| (key, [key % 7; 4])).collect();
+    let layout = layout(&arrays(&[], 0), KEYS);
+    let records = |shape: u64| {
+        let mut records = EncodedBatch::new();
+        batch(&arrays(&rows, shape), (0, rows.len())).encode(&mut RowWriter::new(&layout, &mut records)).unwrap();
+        records.slice(0, rows.len()).to_vec()
+    };
+    for shape in 1..5 {
+        assert_eq!(records(shape * 0x0101_0101), records(0), "shape {shape}");
+    }
 }
 
 /// A batch that counts the rows that were encoded.
@@ -256,17 +318,24 @@ struct Batches {
 }
 
 impl Batches {
-    /// `rows` in batches of random sizes about `size`, some of them parts of larger ones.
-    fn new(rows: &[Row], size: u64, seed: u64, hidden: bool) -> Self {
+    /// `rows` in batches of random sizes about `size`, some of them parts of larger ones, some in another of `shapes`.
+    fn new(rows: &[Row], size: u64, seed: u64, shapes: u64, hidden: bool) -> Self {
         let mut random = Random::new(seed);
         let (mut batches, mut from) = (VecDeque::new(), 0);
         while from < rows.len() {
             let to = (from + 1 + random.below(2 * size) as usize).min(rows.len());
             let (first, last) = (from.saturating_sub(random.below(3) as usize), (to + 2).min(rows.len()));
-            batches.push_back(batch(&arrays(&rows[first..last]), (from - first, to - first)));
+            let shape = if random.below(2) == 0 { 0 } else { random.below(shapes) };
+            let mut arrays = arrays(&rows[first..last], shape);
+            let mut span = (from - first, to - first);
+            if random.below(2) == 0 {
+                arrays = arrays.iter().map(|array| array.slice(span.0, to - from)).collect();
+                span = (0, to - from);
+            }
+            batches.push_back(batch(&arrays, span));
             from = to;
         }
-        Self { waiting: batches, layout: Arc::new(layout(&arrays(&[]), 1)), hidden, encoded: Arc::default() }
+        Self { waiting: batches, layout: Arc::new(layout(&arrays(&[], 0), KEYS)), hidden, encoded: Arc::default() }
     }
 }
 
@@ -310,6 +379,7 @@ type Said = (Vec<(RangeOutcome, Option<Vec<u8>>)>, Vec<Found>, Option<String>);
 struct Way {
     sizes: Sides<u64>,
     seed: u64,
+    shapes: u64,
     group_bytes_max: u64,
     rows_of_range: u64,
 }
@@ -318,7 +388,7 @@ fn merge(sides: &Sides<Vec<Row>>, range: &KeyRange, way: Way, hidden: bool) -> (
     let folder = tempfile::tempdir().unwrap();
     let row_types = layout_types();
     let spec = MergeSpec {
-        key_types: vec![CanonicalType::Number],
+        key_types: vec![CanonicalType::Number, CanonicalType::Text],
         options: vec![ColumnOptions::default(); row_types.len()],
         row_types,
         folded_fields: Vec::new(),
@@ -326,8 +396,8 @@ fn merge(sides: &Sides<Vec<Row>>, range: &KeyRange, way: Way, hidden: bool) -> (
         group_bytes_max: way.group_bytes_max,
         sorter: SorterOptions { memory_bytes: 64 << 10, spill_folder: folder.path().to_owned(), disk_bytes_max: None },
     };
-    let mut source = Batches::new(&sides.source, way.sizes.source, way.seed, hidden);
-    let mut sink = Batches::new(&sides.sink, way.sizes.sink, way.seed + 1, hidden);
+    let mut source = Batches::new(&sides.source, way.sizes.source, way.seed, way.shapes, hidden);
+    let mut sink = Batches::new(&sides.sink, way.sizes.sink, way.seed + 1, way.shapes, hidden);
     let counters = (Arc::clone(&source.encoded), Arc::clone(&sink.encoded));
     let bounds = RangeBounds { number: 0, range: range.clone() };
     let mut merge = RunningMerge::new(&spec, bounds, Sides { source: &mut source, sink: &mut sink });
@@ -352,7 +422,7 @@ fn merge(sides: &Sides<Vec<Row>>, range: &KeyRange, way: Way, hidden: bool) -> (
 }
 
 fn layout_types() -> Vec<CanonicalType> {
-    arrays(&[])[1..].iter().map(|array| projected(array).target.canonical).collect()
+    arrays(&[], 0)[KEYS..].iter().map(|array| projected(array).target.canonical).collect()
 }
 
 /// Rows in key order, some keys twice.
@@ -398,7 +468,7 @@ fn faulty(random: &mut Random, rows: &[Row], distance: u64) -> Vec<Row> {
 fn both_paths_say_the_same() {
     let mut random = Random::new(5);
     let mut spared = 0;
-    for round in 0..1500 {
+    for round in 0..800 {
         let (rows, doubles, distance) =
             (random.below(160), [0, 0, 20, 300][round % 4], [1000, 60, 9, 2][random.below(4) as usize]);
         let source = random_rows(&mut random, rows, doubles);
@@ -410,6 +480,7 @@ fn both_paths_say_the_same() {
         let way = Way {
             sizes: Sides::new(1 + random.below(50), 1 + random.below(50)),
             seed: random.next_u64() >> 1,
+            shapes: [1, 1, u64::MAX][random.below(3) as usize],
             group_bytes_max: [1, 200, 1 << 20][random.below(3) as usize],
             rows_of_range: [u64::MAX, 1, 7, 50][random.below(4) as usize],
         };
@@ -419,7 +490,7 @@ fn both_paths_say_the_same() {
         assert_eq!(encoded.source, sides.source.len() as u64, "the source is encoded once");
         spared += sides.sink.len() as u64 - encoded.sink;
     }
-    assert!(spared > 5_000, "rows of the sink that were not encoded: {spared}");
+    assert!(spared > 3_000, "rows of the sink that were not encoded: {spared}");
 }
 
 #[test]
@@ -431,12 +502,13 @@ fn both_paths_refuse_the_same() {
         let bad = if round % 2 == 0 { &mut sides.sink } else { &mut sides.source };
         let at = 1 + random.below(98) as usize;
         let mut range = KeyRange::all();
-        match random.below(3) {
+        let fault = random.below(3);
+        match fault {
             0 => bad.swap(at, at + 1),
             1 => bad[at] = bad[at - 1],
             _ => {
-                let (layout, mut records) = (layout(&arrays(&[]), 1), EncodedBatch::new());
-                let bound = batch(&arrays(&[bad[99]]), (0, 1));
+                let (layout, mut records) = (layout(&arrays(&[], 0), KEYS), EncodedBatch::new());
+                let bound = batch(&arrays(&[bad[99]], 0), (0, 1));
                 bound.encode(&mut RowWriter::new(&layout, &mut records)).unwrap();
                 range.upper = Some(records.record(0).key.to_vec());
                 let other = if round % 2 == 0 { &mut sides.source } else { &mut sides.sink };
@@ -445,10 +517,18 @@ fn both_paths_refuse_the_same() {
         }
         let size = 1 + random.below(50);
         let (batch_sizes, seed) = (Sides::new(size, 1 + random.below(50)), random.next_u64() >> 1);
-        let way = Way { sizes: batch_sizes, seed, group_bytes_max: 1 << 20, rows_of_range: u64::MAX };
+        let way = Way {
+            sizes: batch_sizes,
+            seed,
+            shapes: 1 + random.below(9),
+            group_bytes_max: 1 << 20,
+            rows_of_range: u64::MAX,
+        };
         let ((_, _, expected), _) = merge(&sides, &range, way, true);
         let ((_, _, said), _) = merge(&sides, &range, way, false);
         assert_eq!(said, expected, "round {round}");
+        // A key that comes twice is no fault of the order.
+        assert_eq!(said.is_some(), fault != 1, "round {round}");
     }
 }
 
@@ -456,7 +536,8 @@ fn both_paths_refuse_the_same() {
 fn equal_sides_are_encoded_once() {
     let rows: Vec<Row> = (0..20_000).map(|key| (key, [key % 7, key % 6, key % 5, key % 3])).collect();
     let sides = Sides::new(rows.clone(), rows);
-    let way = Way { sizes: Sides::new(500, 700), seed: 1, group_bytes_max: 1 << 20, rows_of_range: u64::MAX };
+    let way =
+        Way { sizes: Sides::new(500, 700), seed: 1, shapes: 1, group_bytes_max: 1 << 20, rows_of_range: u64::MAX };
     let (said, encoded) = merge(&sides, &KeyRange::all(), way, false);
     assert_eq!(said.0[0].0.counts.matched, 20_000);
     assert_eq!(encoded.source, 20_000);
