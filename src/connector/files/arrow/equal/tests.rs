@@ -441,7 +441,7 @@ fn faulty(random: &mut Random, rows: &[Row], distance: u64) -> Vec<Row> {
     let mut sink = Vec::new();
     for row in rows {
         let mut other = *row;
-        match if random.below(distance) == 0 { random.below(5) } else { 9 } {
+        match if random.below(distance) == 0 { random.below(6) } else { 9 } {
             0 => {}
             1 => sink.extend([*row, *row]),
             2 => {
@@ -456,6 +456,10 @@ fn faulty(random: &mut Random, rows: &[Row], distance: u64) -> Vec<Row> {
             4 => {
                 other.0 += 1;
                 sink.push(other);
+            }
+            5 => {
+                other.1[0] = random.below(7);
+                sink.extend([*row, other]);
             }
             _ => sink.push(*row),
         }
