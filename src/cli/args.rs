@@ -1,7 +1,7 @@
 //! The arguments, and what they say of a comparison.
 
 use crate::{
-    config::{OptionSetting, PartialRequest, PartialSide, parse_bytes},
+    config::{OptionSetting, PartialRequest, PartialSide, parse_bytes, parse_duration},
     model::{Error, Sides, SortChoice},
 };
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -10,6 +10,7 @@ use std::{
     env,
     io::{IsTerminal, stdout},
     path::PathBuf,
+    time::Duration,
 };
 
 const EXIT_CODES: &str = "Exit codes:
@@ -244,6 +245,9 @@ pub struct RunArgs {
     /// Memory that the run may use, at least 64MiB [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
+    /// Age of the snapshots at which the run ends with what it covered, such as 30m or 2h [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub max_snapshot_age: Option<Duration>,
     /// Form of the result on stdout
     #[arg(long, default_value = "text")]
     pub format: Format,
@@ -285,6 +289,7 @@ impl CompareArgs {
             workers: self.run.workers,
             memory_bytes: self.run.memory,
             ranges: self.run.ranges,
+            snapshot_age_max: self.run.max_snapshot_age,
         }
     }
 }
@@ -311,6 +316,10 @@ fn option(text: &str) -> Result<OptionSetting, String> {
 
 fn size(text: &str) -> Result<u64, String> {
     parse_bytes(text).map_err(|error| with_hint(&error))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| with_hint(&error))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -1,6 +1,6 @@
 //! The TOML file of a comparison.
 
-use super::{OptionSetting, PartialRequest, PartialSide, parse_bytes};
+use super::{OptionSetting, PartialRequest, PartialSide, parse_bytes, parse_duration};
 use crate::model::{Error, ErrorKind, Result, Sides, SortChoice};
 use serde::Deserialize;
 use std::{collections::BTreeMap, ops::Range, path::PathBuf};
@@ -23,6 +23,7 @@ struct FileRequest {
     memory: Option<Spanned<toml::Value>>,
     ranges: Option<usize>,
     ranges_from: Option<PathBuf>,
+    max_snapshot_age: Option<Spanned<String>>,
     csv: FileCsv,
 }
 
@@ -81,6 +82,15 @@ pub fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result
             Some(bytes)
         }
     };
+    let snapshot_age_max = match file.max_snapshot_age {
+        None => None,
+        Some(value) => {
+            let span = value.span();
+            let age = parse_duration(value.get_ref())
+                .map_err(|error| at_place(text, Some(span), "the duration does not fit").caused_by(error))?;
+            Some(age)
+        }
+    };
     let sides =
         Sides::new(side(text, file.source, &file.csv, environment)?, side(text, file.sink, &file.csv, environment)?);
     Ok(PartialRequest {
@@ -101,6 +111,7 @@ pub fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result
         workers: file.workers,
         memory_bytes,
         ranges: file.ranges,
+        snapshot_age_max,
     })
 }
 

@@ -1,9 +1,11 @@
 //! From what was written (a file, a command line) to a [`ComparisonRequest`]: pure, no I/O.
 
+mod duration;
 mod file;
 mod options;
 mod size;
 
+pub use duration::parse_duration;
 pub use file::parse;
 pub use options::{OPTION_NAMES, OptionSetting};
 pub use size::parse_bytes;
@@ -11,7 +13,7 @@ pub use size::parse_bytes;
 use crate::model::{
     ColumnOptions, ComparisonRequest, Error, ErrorKind, FileOptions, Result, Side, SideRequest, Sides, SortChoice,
 };
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 /// Memory of a run where nothing else is said.
 pub const MEMORY_BYTES_DEFAULT: u64 = 256 << 20;
@@ -70,6 +72,8 @@ pub struct PartialRequest {
     pub memory_bytes: Option<u64>,
     /// Target number of ranges.
     pub ranges: Option<usize>,
+    /// How old the snapshots may become.
+    pub snapshot_age_max: Option<Duration>,
 }
 
 impl PartialSide {
@@ -141,6 +145,7 @@ impl PartialRequest {
             workers: self.workers.or(below.workers),
             memory_bytes: self.memory_bytes.or(below.memory_bytes),
             ranges,
+            snapshot_age_max: self.snapshot_age_max.or(below.snapshot_age_max),
         }
     }
 
@@ -162,6 +167,9 @@ impl PartialRequest {
         if self.ranges.is_some() && self.ranges_from.is_some() {
             return Err(Error::new(ErrorKind::Config, "ranges and ranges_from exclude each other, found both"));
         }
+        if self.snapshot_age_max.is_some_and(|age| age.is_zero()) {
+            return Err(Error::new(ErrorKind::Config, "max_snapshot_age must be longer than nothing, found 0"));
+        }
         check_unique("key", self.key.iter())?;
         check_unique("column", self.columns.iter())?;
         check_unique("map (source column)", self.map.iter().map(|(source, _)| source))?;
@@ -181,6 +189,7 @@ impl PartialRequest {
             workers: self.workers.unwrap_or(0),
             memory_bytes,
             ranges: self.ranges.unwrap_or(0),
+            snapshot_age_max: self.snapshot_age_max,
         })
     }
 }

@@ -49,13 +49,13 @@ pub fn connector_for(locator: &str) -> Result<Box<dyn Connector>> {
 pub fn native_types() -> Vec<NativeTypes> {
     let mut stores = Vec::new();
     #[cfg(feature = "postgres")]
-    stores.push(super::postgres::native_types());
+    stores.extend([super::postgres::native_types()]);
     #[cfg(feature = "mysql")]
-    stores.push(super::mysql::native_types());
+    stores.extend([super::mysql::native_types()]);
     #[cfg(feature = "sqlite")]
-    stores.push(super::sqlite::native_types());
+    stores.extend([super::sqlite::native_types()]);
     #[cfg(feature = "sqlserver")]
-    stores.push(super::sqlserver::native_types());
+    stores.extend([super::sqlserver::native_types()]);
     #[cfg(feature = "files")]
     stores.extend(super::files::native_types());
     stores

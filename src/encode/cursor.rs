@@ -147,12 +147,19 @@ pub(super) fn close_escaped(out: &mut Vec<u8>, at: usize) {
 /// Reads an escaped value and its end.
 pub(super) fn read_escaped(cursor: &mut Cursor<'_>) -> Result<Vec<u8>> {
     let mut value = Vec::new();
+    pass_escaped(cursor, |piece| value.extend_from_slice(piece))?;
+    Ok(value)
+}
+
+/// Passes over an escaped value and its end, and shows its bytes, piece by piece.
+#[inline]
+pub(super) fn pass_escaped(cursor: &mut Cursor<'_>, mut show: impl FnMut(&[u8])) -> Result<()> {
     loop {
         let zero = memchr::memchr(0, cursor.rest()).ok_or_else(short)?;
-        value.extend_from_slice(cursor.take(zero)?);
+        show(cursor.take(zero)?);
         match cursor.array::<2>()? {
-            [0, 0xFF] => value.push(0),
-            [0, 0] => return Ok(value),
+            [0, 0xFF] => show(&[0]),
+            [0, 0] => return Ok(()),
             _ => return Err(Error::internal("decoding a key: malformed escape")),
         }
     }

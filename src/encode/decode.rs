@@ -1,7 +1,7 @@
 //! From canonical bytes back to values.
 
 use super::{
-    cursor::{Cursor, read_escaped},
+    cursor::{Cursor, pass_escaped, read_escaped},
     float, json, number, temporal,
     value::{
         RANGE_BOUNDS, RANGE_EMPTY, RANGE_LOWER_IN, RANGE_NO_LOWER, RANGE_NO_UPPER, RANGE_UPPER_IN, STRAY, STRAY_BINARY,
@@ -139,6 +139,32 @@ fn read_key_part(canonical: &CanonicalType, cursor: &mut Cursor<'_>) -> Result<V
         return decode_field(canonical, Some(&read_escaped(cursor)?));
     }
     read_value(canonical, cursor)
+}
+
+/// Whether a part of `key` is NULL.
+///
+/// # Errors
+/// `Internal` if the bytes before the last part are not of those types.
+pub fn key_holds_null(types: &[CanonicalType], key: &[u8]) -> Result<bool> {
+    let Some((_, passed)) = types.split_last() else { return Ok(false) };
+    let mut cursor = Cursor::new(key);
+    for canonical in passed {
+        if !cursor.presence()? {
+            return Ok(true);
+        }
+        skip_key_value(canonical, &mut cursor)?;
+    }
+    Ok(!cursor.presence()?)
+}
+
+/// Passes over the key form of a value: as [`read_key_part`], without its cost.
+fn skip_key_value(canonical: &CanonicalType, cursor: &mut Cursor<'_>) -> Result<()> {
+    match canonical {
+        CanonicalType::Number => number::skip(cursor),
+        CanonicalType::Bits => pass_escaped(cursor, |_| ()).and_then(|()| cursor.u32().map(drop)),
+        _ if is_escaped(canonical) => pass_escaped(cursor, |_| ()),
+        _ => read_value(canonical, cursor).map(drop),
+    }
 }
 
 fn read_field(canonical: &CanonicalType, cursor: &mut Cursor<'_>) -> Result<Value> {

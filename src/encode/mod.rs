@@ -23,7 +23,7 @@ mod writer;
 
 pub use batch::{EncodedBatch, Record};
 pub use cell::Cell;
-pub use decode::{FieldForm, Fields, decode_field, decode_form, decode_key, decode_row, fields};
+pub use decode::{FieldForm, Fields, decode_field, decode_form, decode_key, decode_row, fields, key_holds_null};
 pub use fold::fold_text;
 pub use layout::RowLayout;
 pub use native::{NativeBatch, NativeColumns};

@@ -267,6 +267,21 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Decimal> {
     }
 }
 
+/// Passes over a number.
+pub(super) fn skip(cursor: &mut Cursor<'_>) -> Result<()> {
+    let first = cursor.byte()?;
+    if matches!(first, NAN | POSITIVE_INFINITY | NEGATIVE_INFINITY | ZERO) {
+        return Ok(());
+    }
+    let end = if first < ZERO { 0xFF } else { 0 };
+    if matches!(first ^ end, HEADER_BELOW | HEADER_ABOVE) {
+        cursor.take(4)?;
+    }
+    let digits = memchr::memchr(end, cursor.rest()).ok_or_else(malformed)?;
+    cursor.take(digits + 1)?;
+    Ok(())
+}
+
 fn malformed() -> Error {
     Error::internal("decoding a number: malformed bytes")
 }

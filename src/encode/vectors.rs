@@ -1,6 +1,6 @@
 //! The golden vectors of `fixtures/encoding/` against the encoder and the decoder.
 
-use super::{decode_field, decode_key, decode_row, encode_key, encode_row, fields, parse, render};
+use super::{decode_field, decode_key, decode_row, encode_key, encode_row, fields, key_holds_null, parse, render};
 use crate::model::{CanonicalType, GeometricKind, Result, StructField, Value};
 use blake2::{Blake2b, Digest, digest::consts::U32};
 use std::{env, fmt::Write, fs};
@@ -125,6 +125,12 @@ fn golden_vectors() {
         }
         let decoded = decode_field(&canonical, value_form.as_deref()).unwrap();
         assert_same(&decoded, &value, text);
+        let same_twice = [key_form.as_slice(), &key_form].concat();
+        let then_null = [key_form.as_slice(), &[0]].concat();
+        let types = [canonical.clone(), canonical.clone()];
+        assert_eq!(key_holds_null(&types[1..], &key_form).unwrap(), text.is_none(), "{canonical} {text:?}");
+        assert_eq!(key_holds_null(&types, &same_twice).unwrap(), text.is_none(), "{canonical} {text:?}");
+        assert!(key_holds_null(&types, &then_null).unwrap(), "{canonical} {text:?}");
         let decoded = decode_key(std::slice::from_ref(&canonical), &key_form).unwrap();
         assert_same(&decoded[0], &value, text);
         if render(&canonical, &decoded[0]).as_deref() != text {

@@ -31,9 +31,10 @@ use prepare::{Prepared, prepare};
 use range_task::{FinishedRange, RunContext, run_range};
 use std::{
     path::PathBuf,
-    sync::{Arc, mpsc},
-    time::{Instant, SystemTime},
+    sync::{Arc, atomic::Ordering, mpsc},
+    time::{Duration, Instant, SystemTime},
 };
+use tasks::Task;
 use tokio_util::sync::CancellationToken;
 
 pub use tasks::settle;
@@ -95,13 +96,14 @@ pub async fn compare(request: ComparisonRequest, control: Control) -> Result<Run
     let folder = RunFolder::create(&prepared.facts.request.output, &run_id)?;
     let Prepared { facts: mut plan_facts, tables, memory, cut_rule } = prepared;
     let context = Arc::new(context(&plan_facts, tables, &memory, folder, &control, clock)?);
+    let _watch = plan_facts.request.snapshot_age_max.map(|age| watch_age(&context, age, control.cancel.clone()));
     let compared = run_ranges(&context, memory.workers, sorter(&context, memory.sort_bytes), cut_rule)
         .await
         .map_err(|error| name_collations(error, &plan_facts))?;
     let finished = compared.finished;
     plan_facts.plan = Arc::new(ComparisonPlan { ranges: compared.ranges, ..(*plan_facts.plan).clone() });
     let context = Arc::into_inner(context).ok_or_else(|| Error::internal("a range still runs after the last one"))?;
-    let verdict = verdict(&finished, plan_facts.plan.ranges.as_slice().len());
+    let verdict = verdict(&finished, plan_facts.plan.ranges.as_slice().len(), plan_facts.request.snapshot_age_max);
     let mut parts: Vec<PathBuf> = finished.iter().flat_map(|range| range.parts.iter().cloned()).collect();
     if parts.is_empty() {
         parts.push(DifferenceWriter::write_empty(&context.folder.differences(), Arc::clone(&context.schema))?);
@@ -187,6 +189,7 @@ fn context(
         cancel: control.cancel.child_token(),
         runtime: tokio::runtime::Handle::current(),
         clock,
+        too_old: Arc::default(),
         plan,
     })
 }
@@ -234,7 +237,11 @@ async fn run_ranges(
     compared.finished.sort_by_key(|range| range.outcome.range);
     let numbers = compared.finished.iter().map(|range| range.outcome.range);
     let complete = numbers.eq(0..compared.ranges.as_slice().len());
-    if complete { Ok(compared) } else { Err(Error::internal("a range is missing from the results")) }
+    if complete || context.too_old.load(Ordering::SeqCst) {
+        Ok(compared)
+    } else {
+        Err(Error::internal("a range is missing from the results"))
+    }
 }
 
 /// Every range by reads of its own, `workers` at once.
@@ -260,11 +267,11 @@ fn run_apart(context: &Arc<RunContext>, workers: usize, ranges: usize) -> Result
         }
     });
     drop(sender);
-    first_obstacle(receiver.into_iter().collect())
+    first_obstacle(context, receiver.into_iter().collect())
 }
 
 /// Tells the cause from the ranges that were only stopped because of it.
-fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRange>> {
+fn first_obstacle(context: &RunContext, results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRange>> {
     let mut finished = Vec::with_capacity(results.len());
     let mut obstacle: Option<Error> = None;
     for result in results {
@@ -278,10 +285,24 @@ fn first_obstacle(results: Vec<Result<FinishedRange>>) -> Result<Vec<FinishedRan
             }
         }
     }
-    obstacle.map_or(Ok(finished), Err)
+    obstacle.filter(|error| !context.ends_early(error)).map_or(Ok(finished), Err)
 }
 
-fn verdict(finished: &[FinishedRange], planned: usize) -> Verdict {
+/// Stops the run when its snapshots, which are younger than the run, may be `age` old. A caller who stops it first is
+/// heard first.
+fn watch_age(context: &RunContext, age: Duration, caller: CancellationToken) -> Task<()> {
+    let (too_old, cancel) = (Arc::clone(&context.too_old), context.cancel.clone());
+    let left = age.saturating_sub(context.clock.elapsed());
+    tasks::start(&context.runtime, async move {
+        tokio::time::sleep(left).await;
+        if !caller.is_cancelled() {
+            too_old.store(true, Ordering::SeqCst);
+            cancel.cancel();
+        }
+    })
+}
+
+fn verdict(finished: &[FinishedRange], planned: usize, age: Option<Duration>) -> Verdict {
     let mut counts = Counts::default();
     for range in finished {
         counts.add(&range.outcome.counts);
@@ -289,7 +310,10 @@ fn verdict(finished: &[FinishedRange], planned: usize) -> Verdict {
     if counts.differences() > 0 {
         Verdict::Different
     } else if finished.len() < planned {
-        Verdict::Incomplete(format!("{} of {planned} ranges were compared", finished.len()))
+        let why = age.map_or_else(String::new, |age| {
+            format!(" before the snapshots were {} old (--max-snapshot-age)", humantime::format_duration(age))
+        });
+        Verdict::Incomplete(format!("{} of {planned} ranges were compared{why}", finished.len()))
     } else {
         Verdict::Equal
     }

@@ -43,6 +43,8 @@ pub(super) fn run_once(context: &RunContext, sorter: &SorterOptions, cut_rule: O
             Some(rule) => in_cut_ranges(context, feeds, rule, source.rows.recv().ok().flatten()),
         };
         let (finished, ranges) = result.inspect_err(|_| context.cancel.cancel())?;
+        // A thread that is ahead of a merge that ended early waits for nobody then.
+        drop((source_feed, sink_feed));
         let reads = Sides::new(read_of(source.thread)?, read_of(sink.thread)?);
         Ok(Compared { finished, ranges, reads: Some(reads) })
     })
@@ -57,7 +59,11 @@ fn in_planned_ranges(context: &RunContext, feeds: Sides<&mut dyn Feed>) -> Resul
     for (number, range) in context.plan.ranges.as_slice().iter().enumerate() {
         source.enter(range);
         sink.enter(range);
-        finished.push(compare_range(context, number, Sides { source: &mut source, sink: &mut sink })?);
+        match compare_range(context, number, Sides { source: &mut source, sink: &mut sink }) {
+            Ok(range) => finished.push(range),
+            Err(error) if context.ends_early(&error) => break,
+            Err(error) => return Err(error),
+        }
     }
     Ok((finished, context.plan.ranges.clone()))
 }
@@ -73,7 +79,13 @@ fn in_cut_ranges<'a>(
     let (mut finished, mut cuts) = (Vec::new(), Vec::new());
     let mut seen = 0;
     loop {
-        let (range, cut) = compare_next(context, finished.len(), &mut merge, rule.rows_of_next(seen, total))?;
+        let next = compare_next(context, finished.len(), &mut merge, rule.rows_of_next(seen, total));
+        let (range, cut) = match next {
+            Ok(next) => next,
+            // What was not compared is a range of its own.
+            Err(error) if context.ends_early(&error) => break,
+            Err(error) => return Err(error),
+        };
         seen += range.outcome.sides.source.rows;
         finished.push(range);
         let Some(cut) = cut else { break };

@@ -8,10 +8,19 @@ use crate::{
     connector::{FrozenTable, Read},
     encode::RowLayout,
     merge::{DifferenceSink, Feed, MergeSpec, RangeBounds, RunningMerge, merge_range},
-    model::{ComparisonPlan, Difference, KeyRange, Progress, RangeOutcome, Result, Side, Sides, Span},
+    model::{
+        ComparisonPlan, Difference, Error, ErrorKind, KeyRange, Progress, RangeOutcome, Result, Side, Sides, Span,
+    },
     output::{DifferenceSchema, DifferenceWriter, RunFolder},
 };
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -29,9 +38,16 @@ pub(super) struct RunContext {
     pub(super) runtime: Handle,
     /// When the run started.
     pub(super) clock: Instant,
+    /// Set before the run is stopped because of the age of its snapshots.
+    pub(super) too_old: Arc<AtomicBool>,
 }
 
 impl RunContext {
+    /// Whether the run ends with what it covered instead of with this error, because its snapshots are too old.
+    pub(super) fn ends_early(&self, error: &Error) -> bool {
+        error.kind() == ErrorKind::Cancelled && self.too_old.load(Ordering::SeqCst)
+    }
+
     /// The time since `start`, which was read off the run's clock.
     pub(super) fn span_since(&self, start: Instant) -> Span {
         Span { start: start.saturating_duration_since(self.clock), elapsed: start.elapsed() }

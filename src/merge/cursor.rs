@@ -1,11 +1,11 @@
-//! One side of a merge: proves order and bounds of a stream, counts duplicates, and shows records in (key, row) order.
+//! One side of a merge: proves order and bounds of a stream, counts duplicates and NULL keys, and shows records in (key, row) order.
 //!
 //! A stream ascends by key alone; the rows of one key come in any order. So the last key of what was read is held back
 //! until the next key is seen, and a group of rows that outgrows its bound is sorted on disk.
 
 use super::{Feed, MergeSpec, RangeBounds, native::Native};
 use crate::{
-    encode::{EncodedBatch, NativeColumns, Record, RowLayout},
+    encode::{EncodedBatch, NativeColumns, Record, RowLayout, key_holds_null},
     model::{Error, ErrorKind, Result, Side},
     sort::{SortedRecords, Sorter},
 };
@@ -14,12 +14,13 @@ use std::{ops::Range, sync::Arc};
 /// Bytes of sorted records that are taken from a group on disk at a time.
 const GROUP_BATCH_BYTES: usize = 256 * 1024;
 
-/// Duplicates and rows of one side.
+/// Rows of one side, and what is odd about their keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) rows: u64,
     pub(super) duplicate_keys: u64,
     pub(super) surplus_rows: u64,
+    pub(super) null_key_rows: u64,
 }
 
 /// A stream of one side of one range, in (key, row) order.
@@ -134,7 +135,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes what [`Self::waiting`] shows, and `rows` rows after it, which are not encoded. The last of all that was taken
-    /// is as `last`, and it, as each of them, is the only one of its key on this side.
+    /// is as `last`, and it, as each of them, is the only one of its key on this side. Those with a NULL in the key are left
+    /// to be counted by the caller.
     pub(super) fn pass(&mut self, rows: usize, last: Record<'_>) {
         self.tally.rows += (self.held.len() + rows) as u64;
         self.in_duplicate = false;
@@ -183,12 +185,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the records before `at`, and counts them.
-    pub(super) fn advance_to(&mut self, at: usize) {
+    ///
+    /// # Errors
+    /// `Internal` if a key is not of its types.
+    pub(super) fn advance_to(&mut self, at: usize) -> Result<()> {
         self.tally.rows += (at - self.at) as u64;
         if self.has_duplicates {
             (self.at..at).for_each(|index| self.count_duplicate(index));
         }
+        for index in self.at..at {
+            let holds_null = key_holds_null(&self.spec.key_types, self.batch.record(index).key)?;
+            self.tally.null_key_rows += u64::from(holds_null);
+        }
         self.at = at;
+        Ok(())
     }
 
     fn count_duplicate(&mut self, index: usize) {

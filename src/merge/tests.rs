@@ -348,3 +348,42 @@ fn a_merge_that_is_cut_as_it_runs_is_the_merge_of_its_ranges() {
         }
     }
 }
+
+#[test]
+fn rows_with_null_in_the_key_are_counted_on_their_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = spec(256, folder.path());
+    spec.key_types = vec![CanonicalType::Text, CanonicalType::Number];
+    let keys: [(&[u8], bool); 6] = [
+        (&[0, 0], true),
+        (&[0, 1, 0x80], true),
+        // An empty text, then NULL; a NUL in the text, then zero; NUL and NULL; a letter.
+        (&[1, 0, 0, 0], true),
+        (&[1, 0, 0xFF, 0, 0, 1, 0x80], false),
+        (&[1, 0, 0xFF, 0, 0xFF, 0, 0, 0], true),
+        (&[1, 0x61, 0, 0, 1, 0xA2, 2, 0], false),
+    ];
+    let mut random = Random::new(17);
+    for _ in 0..40 {
+        let mut side = || -> (Vec<Record>, u64) {
+            let mut nulls = 0;
+            let mut records = Vec::new();
+            for (key, holds_null) in &keys {
+                let rows = random.below(30);
+                nulls += if *holds_null { rows } else { 0 };
+                records.extend((0..rows).map(|_| (key.to_vec(), row(random.below(3)))));
+            }
+            (records, nulls)
+        };
+        let ((source, source_nulls), (sink, sink_nulls)) = (side(), side());
+        for size in [1, 7, 200] {
+            let (outcome, _) = run(&spec, KeyRange::all(), &source, &sink, size).unwrap();
+            assert_eq!(outcome.sides.source.null_key_rows, source_nulls);
+            assert_eq!(outcome.sides.sink.null_key_rows, sink_nulls);
+            let (outcomes, ..) = run_cut(&spec, &source, &sink, (size, size), 20);
+            let sum = |take: fn(&RangeOutcome) -> u64| outcomes.iter().map(take).sum::<u64>();
+            assert_eq!(sum(|outcome| outcome.sides.source.null_key_rows), source_nulls);
+            assert_eq!(sum(|outcome| outcome.sides.sink.null_key_rows), sink_nulls);
+        }
+    }
+}

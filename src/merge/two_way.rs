@@ -110,7 +110,8 @@ fn layout_of_both(spec: &MergeSpec, source: &dyn Feed, sink: &dyn Feed) -> Optio
 }
 
 fn side_tally(tally: Tally, digest: Digest) -> SideTally {
-    SideTally { rows: tally.rows, duplicate_keys: tally.duplicate_keys, surplus_rows: tally.surplus_rows, digest }
+    let Tally { rows, duplicate_keys, surplus_rows, null_key_rows } = tally;
+    SideTally { rows, duplicate_keys, surplus_rows, null_key_rows, digest }
 }
 
 /// One range of a [`RunningMerge`].
@@ -146,7 +147,7 @@ impl Merge<'_, '_> {
             }
             match ready {
                 (true, true) => {
-                    if !self.skip_equal() {
+                    if !self.skip_equal()? {
                         self.walk_key()?;
                     }
                 }
@@ -189,12 +190,15 @@ impl Merge<'_, '_> {
         self.digests.update_both(batch.slice(at, at + taken));
         self.findings.counts.matched += taken as u64;
         self.sink.pass(passed, batch.record(at + taken - 1));
-        self.source.advance_to(at + taken);
+        let null_key_rows = self.source.tally.null_key_rows;
+        self.source.advance_to(at + taken)?;
+        // The keys of the sink are the same.
+        self.sink.tally.null_key_rows += self.source.tally.null_key_rows - null_key_rows;
         Ok(true)
     }
 
     /// Passes over records that are the same on both sides, and digests them as one slice; whether there were any.
-    fn skip_equal(&mut self) -> bool {
+    fn skip_equal(&mut self) -> Result<bool> {
         let (source, sink) = (self.source.batch(), self.sink.batch());
         let (from, other) = (self.source.at(), self.sink.at());
         let room = self.source_rows.saturating_sub(self.source.tally.rows);
@@ -206,10 +210,10 @@ impl Merge<'_, '_> {
         if equal > 0 {
             self.digests.update_both(source.slice(from, from + equal));
             self.findings.counts.matched += equal as u64;
-            self.source.advance_to(from + equal);
-            self.sink.advance_to(other + equal);
+            self.source.advance_to(from + equal)?;
+            self.sink.advance_to(other + equal)?;
         }
-        equal > 0
+        Ok(equal > 0)
     }
 
     /// Walks the rest of the smallest key on both sides.
@@ -233,8 +237,8 @@ impl Merge<'_, '_> {
                     std::cmp::Ordering::Equal => {
                         self.digests.update_both(source.bytes);
                         self.findings.counts.matched += 1;
-                        self.source.advance_to(self.source.at() + 1);
-                        self.sink.advance_to(self.sink.at() + 1);
+                        self.source.advance_to(self.source.at() + 1)?;
+                        self.sink.advance_to(self.sink.at() + 1)?;
                         continue;
                     }
                 },
@@ -246,7 +250,7 @@ impl Merge<'_, '_> {
                 self.digests.update(side, record.bytes);
                 self.findings.leave_over(side, record.row)?;
             }
-            cursor.advance_to(cursor.at() + 1);
+            cursor.advance_to(cursor.at() + 1)?;
         }
         self.findings.finish_key()
     }

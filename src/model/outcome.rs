@@ -54,6 +54,8 @@ pub struct SideTally {
     pub duplicate_keys: u64,
     /// Rows beyond the first of each such key.
     pub surplus_rows: u64,
+    /// Rows whose key holds a NULL.
+    pub null_key_rows: u64,
     /// Rolling digest of the side's records.
     pub digest: Digest,
 }

@@ -1,7 +1,7 @@
 //! What was asked for: validated, nothing resolved yet.
 
 use super::{ColumnOptions, Sides, SortChoice};
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 /// One side of a [`ComparisonRequest`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,4 +62,6 @@ pub struct ComparisonRequest {
     pub memory_bytes: u64,
     /// Target number of ranges; 0: from the size of the table.
     pub ranges: usize,
+    /// How old the snapshots may become before the run ends with what it covered; `None`: any age.
+    pub snapshot_age_max: Option<Duration>,
 }

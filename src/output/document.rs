@@ -43,6 +43,8 @@ pub struct RunRecord {
     pub rows: Pair<u64>,
     /// Keys that occur more than once, per side.
     pub duplicates: Pair<DuplicatesRecord>,
+    /// Rows whose key holds a NULL, per side.
+    pub null_key_rows: Pair<u64>,
     /// Digests of the tables.
     pub digest: DigestRecord,
     /// How much of the tables was compared.
@@ -308,6 +310,8 @@ pub struct JournalLine {
     pub digest: Pair<String>,
     /// Duplicate keys.
     pub duplicates: Pair<DuplicatesRecord>,
+    /// Rows whose key holds a NULL.
+    pub null_key_rows: Pair<u64>,
     /// matched, missing, extra, changed and excused pairs.
     pub counts: JournalCounts,
     /// Changed pairs per column, in plan order.

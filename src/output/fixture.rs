@@ -95,6 +95,7 @@ pub(super) fn plan_facts(out: &Path, plan: ComparisonPlan) -> PlanFacts {
             workers: 0,
             memory_bytes: 1 << 28,
             ranges: 0,
+            snapshot_age_max: None,
         },
         plan: Arc::new(plan),
         schemas: Sides::new(schema("public.orders"), schema("orders.parquet")),
@@ -108,7 +109,13 @@ pub(super) fn plan_facts(out: &Path, plan: ComparisonPlan) -> PlanFacts {
 
 /// One range of equal rows, one of a missing row and a changed pair.
 pub(super) fn outcomes() -> Vec<RangeOutcome> {
-    let tally = |rows, digest| SideTally { rows, duplicate_keys: 0, surplus_rows: 0, digest: Digest([digest; 32]) };
+    let tally = |rows, digest| SideTally {
+        rows,
+        duplicate_keys: 0,
+        surplus_rows: 0,
+        null_key_rows: 0,
+        digest: Digest([digest; 32]),
+    };
     vec![
         RangeOutcome {
             range: 0,

@@ -92,6 +92,8 @@ fn batch(facts: &RunFacts) -> Result<RecordBatch> {
         ("source_surplus_rows", counter(&outcomes, |outcome| outcome.sides.source.surplus_rows)),
         ("sink_duplicate_keys", counter(&outcomes, |outcome| outcome.sides.sink.duplicate_keys)),
         ("sink_surplus_rows", counter(&outcomes, |outcome| outcome.sides.sink.surplus_rows)),
+        ("source_null_key_rows", counter(&outcomes, |outcome| outcome.sides.source.null_key_rows)),
+        ("sink_null_key_rows", counter(&outcomes, |outcome| outcome.sides.sink.null_key_rows)),
     ]);
     let schema = Schema::new(
         columns

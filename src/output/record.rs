@@ -40,6 +40,7 @@ impl JournalLine {
             rows: Pair::of(&outcome.sides, |tally| tally.rows),
             digest: Pair::of(&outcome.sides, |tally| tally.digest.to_string()),
             duplicates: Pair::of(&outcome.sides, duplicates),
+            null_key_rows: Pair::of(&outcome.sides, |tally| tally.null_key_rows),
             counts: JournalCounts { matched, missing, extra, changed, excused },
             changed_by_column: outcome.changed_by_column.clone(),
             excused_by_column: outcome.excused_by_column.clone(),
@@ -66,6 +67,7 @@ pub(super) struct Totals {
     pub(super) counts: Counts,
     pub(super) rows: Sides<u64>,
     pub(super) duplicates: Sides<(u64, u64)>,
+    pub(super) null_key_rows: Sides<u64>,
     pub(super) changed: Vec<u64>,
     pub(super) excused: Vec<u64>,
     pub(super) done: usize,
@@ -90,6 +92,7 @@ impl Totals {
                 let duplicates = totals.duplicates.get_mut(side);
                 duplicates.0 += tally.duplicate_keys;
                 duplicates.1 += tally.surplus_rows;
+                *totals.null_key_rows.get_mut(side) += tally.null_key_rows;
             }
             let add = |totals: &mut Vec<u64>, more: &[u64]| {
                 totals.iter_mut().zip(more).for_each(|(total, more)| *total += more);
@@ -283,6 +286,7 @@ impl RunRecord {
                 keys: *keys,
                 surplus: *surplus,
             }),
+            null_key_rows: Pair::of(&totals.null_key_rows, |rows| *rows),
             digest: DigestRecord {
                 algorithm: ALGORITHM.to_owned(),
                 source: digest(Side::Source),

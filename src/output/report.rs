@@ -34,6 +34,7 @@ pub fn summary(facts: &RunFacts, folder: &Path, colour: Colour) -> String {
     write_found(&mut text, facts, &totals);
     write_options(&mut text, facts, &totals);
     write_duplicates(&mut text, facts, &totals);
+    write_null_keys(&mut text, &totals);
     write_digests(&mut text, facts, &totals);
     write_files(&mut text, facts, &totals, folder);
     text
@@ -196,6 +197,19 @@ fn write_duplicates(text: &mut String, facts: &RunFacts, totals: &Totals) {
                 plural(surplus, "surplus row")
             );
             label(text, "duplicates", &says);
+        }
+    }
+}
+
+fn write_null_keys(text: &mut String, totals: &Totals) {
+    for side in Side::BOTH {
+        let rows = *totals.null_key_rows.get(side);
+        if rows > 0 {
+            label(
+                text,
+                "null keys",
+                &format!("{side}: {} with NULL in the key; NULL pairs with NULL", plural(rows, "row")),
+            );
         }
     }
 }

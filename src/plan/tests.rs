@@ -62,6 +62,7 @@ fn request(flags: &str) -> ComparisonRequest {
         casts: vec![],
         options: BTreeMap::new(),
         sort: SortChoice::Auto,
+        snapshot_age_max: None,
         ranges_from: None,
         output: PathBuf::from("out"),
         workers: 0,

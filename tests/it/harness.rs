@@ -91,6 +91,15 @@ impl Desk {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Lines of a query over the differences `d` of a run.
+    #[track_caller]
+    pub(crate) fn differences(&self, outcome: &Outcome, select: &str) -> String {
+        self.python(&format!(
+            "d = duckdb.sql(\"SELECT * FROM '{}/differences/*.parquet'\")\nfor r in duckdb.sql(\"{select}\").fetchall(): print(*r)",
+            outcome.folder().display()
+        ))
+    }
+
     /// Runs `tieout diff --format json` with `args`.
     pub(crate) fn diff(&self, args: &[&str]) -> Outcome {
         self.run("diff", args)
@@ -126,7 +135,24 @@ pub(crate) fn tieout(args: &[&str], folder: &Path) -> Outcome {
 
 /// The program, with nothing of the caller's settings that would change its answers.
 pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tieout"));
+    without_settings(Command::new(env!("CARGO_BIN_EXE_tieout")))
+}
+
+/// Runs `tieout diff` as [`Desk::diff`] does; what it said, and the most memory that it held at once, in MiB.
+#[track_caller]
+pub(crate) fn diff_and_peak(desk: &Desk, args: &[&str]) -> (Outcome, u64) {
+    let script = "import json, resource, subprocess, sys
+run = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+print(json.dumps([run.returncode, run.stdout, run.stderr, peak]))";
+    let mut command = without_settings(python());
+    command.args(["-c", script, env!("CARGO_BIN_EXE_tieout"), "diff", "--format", "json", "--no-progress", "-o"]);
+    let output = command.arg(desk.arg("runs")).args(args).current_dir(desk.path("")).output().unwrap();
+    let (code, stdout, stderr, peak) = serde_json::from_slice(&output.stdout).unwrap();
+    (Outcome { code, stdout, stderr }, peak)
+}
+
+fn without_settings(mut command: Command) -> Command {
     for (name, _) in std::env::vars() {
         if ["PG", "MYSQL_", "TIEOUT_"].iter().any(|prefix| name.starts_with(prefix)) {
             command.env_remove(name);

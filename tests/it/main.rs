@@ -1,5 +1,6 @@
 //! End-to-end tests: the built program against real servers and real files. Each case of the field is named by its id.
 
+mod any_two;
 mod commands;
 mod connect;
 mod documents;

@@ -142,6 +142,7 @@ impl Case {
             output: Some(self.desk.path("runs")),
             workers: Some(workers),
             ranges: if let Ranges::Number(ranges) = ranges { Some(*ranges) } else { None },
+            snapshot_age_max: None,
             ranges_from: if let Ranges::From(folder) = ranges { Some(folder.clone()) } else { None },
             ..PartialRequest::default()
         };

@@ -85,6 +85,7 @@ def check_ranges():
         same(sum(r[side + '_rows'] for r in ranges), record['rows'][side])
         same(sum(r[side + '_duplicate_keys'] for r in ranges), record['duplicates'][side]['keys'])
         same(sum(r[side + '_surplus_rows'] for r in ranges), record['duplicates'][side]['surplus'])
+        same(sum(r[side + '_null_key_rows'] for r in ranges), record['null_key_rows'][side])
         same(table_digest(side), record['digest'][side])
     same(record['coverage'], {'ranges_done': len(ranges), 'ranges_total': len(ranges), 'complete': True})
     for kind in ('missing', 'extra', 'changed'):

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
 
+pub(crate) mod cases;
 mod scripted;
 
 use crate::harness::{Desk, Outcome, Postgres, program, two_tables};
@@ -498,7 +499,7 @@ fn tls_is_asked_for_and_checked() {
 }
 
 #[test]
-fn logins_and_their_secrets() {
+fn o44_logins_and_their_secrets() {
     let desk = Desk::new();
     let file = desk.file("k.csv", small_csv());
     let server = serve_with(small(), TdsOptions { tls: TlsMode::Required, ..TdsOptions::default() });

@@ -87,6 +87,7 @@ fn request(locator: String) -> ComparisonRequest {
         casts: Vec::new(),
         options: std::collections::BTreeMap::new(),
         sort: SortChoice::Local,
+        snapshot_age_max: None,
         ranges_from: None,
         output: ".".into(),
         workers: 1,

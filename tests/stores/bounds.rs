@@ -20,6 +20,7 @@ struct Foreign {
     refusable: bool,
 }
 
+#[expect(clippy::too_many_lines, reason = "one family after the other")]
 fn foreign(canonical: &CanonicalType) -> Vec<Foreign> {
     let plain = |value: Value| Foreign { value, refusable: false };
     let far = |value: Value| Foreign { value, refusable: true };

@@ -19,8 +19,8 @@ pub(crate) struct Csv(TempDir);
 pub(crate) struct JsonLines(TempDir);
 
 /// The cast of a column of a file that has no types.
-fn cast(kind: Kind) -> Option<&'static str> {
-    Some(match kind {
+fn cast(kind: Kind) -> &'static str {
+    match kind {
         Kind::Boolean | Kind::Integer(_) | Kind::Decimal(..) => "number",
         Kind::Real | Kind::Double => "float",
         Kind::Text | Kind::Char(_) => "text",
@@ -30,7 +30,7 @@ fn cast(kind: Kind) -> Option<&'static str> {
         Kind::Timestamp => "timestamp",
         Kind::Instant => "timestamptz",
         Kind::Uuid => "uuid",
-    })
+    }
 }
 
 /// Text of a cell as a text file has it.
@@ -97,7 +97,7 @@ impl Store for Csv {
     }
 
     fn cast(&self, kind: Kind) -> Option<&'static str> {
-        cast(kind)
+        Some(cast(kind))
     }
 
     /// In order, but a range of it costs a read of all.
@@ -122,7 +122,7 @@ impl Store for JsonLines {
     }
 
     fn cast(&self, kind: Kind) -> Option<&'static str> {
-        cast(kind)
+        Some(cast(kind))
     }
 
     fn order(&self, table: &Table) -> ReadOrder {
@@ -134,7 +134,7 @@ impl Store for JsonLines {
     }
 }
 
-mod csv {
+mod files {
     use super::Csv;
     use crate::contract::contract;
 

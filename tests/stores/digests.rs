@@ -3,7 +3,15 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up must fail loudly")]
 
-use crate::{csv::Csv, mariadb::Mariadb, parquet::Parquet, postgres::Postgres, sqlite::Sqlite, store::Store};
+use crate::{
+    csv::Csv,
+    mariadb::Mariadb,
+    parquet::Parquet,
+    postgres::Postgres,
+    sqlite::Sqlite,
+    sqlserver::SqlServer,
+    store::{Database, Store},
+};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use tieout::{
@@ -19,7 +27,7 @@ use tieout_testkit::{
 };
 
 /// Rows of the table that has every shared type.
-const SHARED_ROWS: usize = 5000;
+const SHARED_ROWS: usize = 3000;
 
 /// Rows of the standard table here; `scripts/same-digest` does the same with a million.
 const STANDARD_ROWS: u64 = 3000;
@@ -144,8 +152,9 @@ pub(crate) fn plan_of(table: &Table) -> Plan {
 async fn same_digest() {
     let table = shared_table();
     let (postgres, mariadb, sqlite) = (Postgres::start().await, Mariadb::start().await, Sqlite::start().await);
-    let (parquet, csv) = (Parquet::start().await, Csv::start().await);
+    let (parquet, csv, sqlserver) = (Parquet::start().await, Csv::start().await, SqlServer::start().await);
     let places = [
+        Place::new("sqlserver", sqlserver.create(&table).await),
         Place::new("postgres", postgres.create(&table).await),
         Place::new("mariadb", mariadb.create(&table).await),
         Place::new("sqlite", sqlite.create(&table).await),
@@ -167,6 +176,8 @@ async fn same_digest_of_the_standard_table() {
     sqlite::load_sqlite(&database, "standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     write::write_parquet(&file("standard.parquet"), STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     write::write_csv_with(&file("standard.csv"), STANDARD_SEED, STANDARD_ROWS, Side::Source, ["0", "1"]).unwrap();
+    let sqlserver = SqlServer::start().await;
+    sqlserver.tsql.add_standard("standard", STANDARD_SEED, STANDARD_ROWS, Side::Source).unwrap();
     let path = |name: &str| file(name).to_str().unwrap().to_owned();
     let places = [
         Place::new("postgres", format!("{}#standard", postgres.url())),
@@ -176,6 +187,7 @@ async fn same_digest_of_the_standard_table() {
             ..Place::new("mariadb", format!("{}#standard", mariadb.url()))
         },
         Place { has_moments: false, ..Place::new("sqlite", format!("sqlite:{}#standard", path("standard.db"))) },
+        Place::new("sqlserver", sqlserver.locator("standard")),
         Place::new("parquet", path("standard.parquet")),
         Place { has_moments: false, ..Place::new("csv", path("standard.csv")) },
     ];

@@ -10,6 +10,7 @@ use crate::{
     parquet::Parquet,
     postgres::Postgres,
     sqlite::Sqlite,
+    sqlserver::{OverPostgres, SqlServer},
     store::Store,
 };
 use tieout_testkit::contract::{Cell, KINDS, Table, changed, every_kind};
@@ -51,10 +52,13 @@ async fn every_fault_is_found_between_every_two_stores() {
     let tables = tables();
     let (postgres, mariadb, sqlite) = (Postgres::start().await, Mariadb::start().await, Sqlite::start().await);
     let (parquet, csv) = (Parquet::start().await, Csv::start().await);
+    let (sqlserver, over_postgres) = (SqlServer::start().await, OverPostgres::start().await);
     let places = [
         both(&postgres, "postgres", &tables).await,
         both(&mariadb, "mariadb", &tables).await,
         both(&sqlite, "sqlite", &tables).await,
+        both(&sqlserver, "sqlserver", &tables).await,
+        both(&over_postgres, "over-postgres", &tables).await,
         both(&parquet, "parquet", &tables).await,
         both(&csv, "csv", &tables).await,
     ];

@@ -13,4 +13,5 @@ mod parquet;
 mod postgres;
 mod sql;
 mod sqlite;
+mod sqlserver;
 mod store;

@@ -1,6 +1,6 @@
 //! Parquet files, in key order and not.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up must fail loudly")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
 
 use crate::{
     contract::contract,

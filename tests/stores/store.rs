@@ -28,6 +28,11 @@ pub(crate) trait Store {
         true
     }
 
+    /// Whether the store can have this value in a key, and give it in order; rows with another one are not made.
+    fn sorts(&self, _unique: bool, _kind: Kind, _cell: &Cell) -> bool {
+        true
+    }
+
     /// What a column must be cast to, where the store has no such type of its own.
     fn cast(&self, _kind: Kind) -> Option<&'static str> {
         None
@@ -101,6 +106,7 @@ impl Wanted {
             casts: self.casts.clone(),
             options: std::collections::BTreeMap::new(),
             sort: SortChoice::Auto,
+            snapshot_age_max: None,
             ranges_from: None,
             output: PathBuf::from("unused"),
             workers: 2,
@@ -201,6 +207,7 @@ pub(crate) fn value_of(canonical: &CanonicalType, cell: &Cell) -> Value {
         (CanonicalType::Time, Cell::Time(micros)) => Value::Time(micros * 1000),
         (CanonicalType::Timestamp, Cell::Timestamp(micros)) => Value::Timestamp(moment(*micros)),
         (CanonicalType::Instant, Cell::Instant(micros)) => Value::Instant(moment(*micros)),
+        (CanonicalType::OffsetInstant, Cell::Instant(micros)) => Value::OffsetInstant(moment(*micros), 0),
         (CanonicalType::Uuid, Cell::Uuid(bytes)) => Value::Uuid(*bytes),
         (CanonicalType::Number, Cell::Bool(_) | Cell::Int(_) | Cell::Decimal(..)) => {
             parse(canonical, &cell.text().unwrap()).unwrap()

@@ -340,8 +340,8 @@ pub fn random(kind: Kind, random: &mut SplitMix64) -> Cell {
         Kind::Double => Cell::Double(signed(random, 1 << 52) as f64 / 1_048_576.0),
         Kind::Text => Cell::Text(random_text(random, 12)),
         Kind::Char(width) => Cell::Text(random_text(random, width.into()).trim_end_matches(' ').to_owned()),
-        Kind::Binary => Cell::Bytes((0..random.below(9)).map(|_| (random.below(4) * 85) as u8).collect()),
-        Kind::Date => Cell::Date((random.below(400_000)) as i32 - 200_000),
+        Kind::Binary => Cell::Bytes((0..random.below(9)).map(|_| [0, 85, 170, 255][at(random, 4)]).collect()),
+        Kind::Date => Cell::Date(i32::try_from(random.below(400_000)).unwrap_or(0) - 200_000),
         Kind::Time => Cell::Time(random.below(86_400_000_000).cast_signed()),
         Kind::Timestamp => Cell::Timestamp(signed(random, 6_000_000_000_000_000)),
         // Within 32 bits of seconds, which is all that some stores have for moments.
@@ -352,16 +352,21 @@ pub fn random(kind: Kind, random: &mut SplitMix64) -> Cell {
             bytes[..8].copy_from_slice(&halves[0]);
             bytes[8..].copy_from_slice(&halves[1]);
             // Versions 1, 4 and 7 of RFC 9562: MariaDB takes some others and refuses the rest.
-            bytes[6] = bytes[6] & 0x0F | [0x10, 0x40, 0x70][random.below(3) as usize];
+            bytes[6] = bytes[6] & 0x0F | [0x10, 0x40, 0x70][at(random, 3)];
             bytes[8] = bytes[8] & 0x3F | 0x80;
             Cell::Uuid(bytes)
         }
     }
 }
 
+/// A place below `length`.
+fn at(random: &mut SplitMix64, length: usize) -> usize {
+    usize::try_from(random.below(length as u64)).unwrap_or(0)
+}
+
 fn random_text(random: &mut SplitMix64, longest: u64) -> String {
     const LETTERS: [char; 12] = ['a', 'b', 'A', 'B', '1', ' ', '-', '_', '\u{e9}', '\u{17f}', '\u{6771}', 'z'];
-    (0..=random.below(longest)).filter_map(|_| LETTERS.get(random.below(12) as usize)).collect()
+    (0..=random.below(longest)).filter_map(|_| LETTERS.get(at(random, 12))).collect()
 }
 
 /// Another value, as near to this one as it gets.
@@ -429,7 +434,7 @@ pub fn every_kind(name: &str, kinds: &[Kind], rows: usize, seed: u64) -> Table {
             None if source.below(7) == 0 => Cell::Null,
             None => random(kind, &mut source),
         });
-        table.rows.push(std::iter::once(Cell::Int(row as i64)).chain(cells).collect());
+        table.rows.push(std::iter::once(Cell::Int(i64::try_from(row).unwrap_or(i64::MAX))).chain(cells).collect());
     }
     shuffle(&mut table.rows, &mut source);
     table
@@ -456,7 +461,7 @@ pub fn keyed(name: &str, kinds: &[Kind], unique: bool, rows: usize, seed: u64) -
                 0 if !unique => Cell::Null,
                 // Extremes in turn, so that a key of one part has them all.
                 _ if kinds.len() == 1 && row < pool.len() => pool[row].clone(),
-                1..=4 if kinds.len() > 1 => pool[source.below(pool.len() as u64) as usize].clone(),
+                1..=4 if kinds.len() > 1 => pool[at(&mut source, pool.len())].clone(),
                 _ => random(kind, &mut source),
             });
         }
@@ -466,7 +471,7 @@ pub fn keyed(name: &str, kinds: &[Kind], unique: bool, rows: usize, seed: u64) -
         }
     }
     let number = |(at, mut key): (usize, Vec<Cell>)| {
-        key.push(Cell::Int(at as i64));
+        key.push(Cell::Int(i64::try_from(at).unwrap_or(i64::MAX)));
         key
     };
     let mut rows: Vec<Vec<Cell>> = keys.into_iter().enumerate().map(number).collect();
@@ -476,7 +481,7 @@ pub fn keyed(name: &str, kinds: &[Kind], unique: bool, rows: usize, seed: u64) -
 
 fn shuffle(rows: &mut [Vec<Cell>], random: &mut SplitMix64) {
     for at in (1..rows.len()).rev() {
-        rows.swap(at, random.below(at as u64 + 1) as usize);
+        rows.swap(at, self::at(random, at + 1));
     }
 }
 

@@ -10,6 +10,7 @@ pub mod random;
 pub mod sqlite;
 pub mod table;
 pub mod tds;
+pub mod tsql;
 pub mod write;
 
 /// What can go wrong here only matters as text in the failure of a test.

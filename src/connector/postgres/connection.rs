@@ -57,10 +57,15 @@ AND current_setting('extra_float_digits') = '3' AND current_setting('transaction
 AND current_setting('client_encoding') = 'UTF8'";
 /// Settings that only newer servers have: timeouts off, and a look at the connection during long queries, so that those
 /// of a process that was killed end. Only Linux surely knows how to look, and other systems refuse the setting.
+/// The server asks a silent peer whether it is there as we ask the server, so that a machine that vanishes holds no
+/// snapshot for longer than two minutes. There is no `tcp_user_timeout`: it would also end a read that merely waits.
 const PINNED_WHERE_KNOWN: &str = "SELECT set_config(name, '0', false) FROM pg_settings \
 WHERE name IN ('idle_session_timeout', 'transaction_timeout'); \
 SELECT set_config(name, '2s', false) FROM pg_settings \
-WHERE name = 'client_connection_check_interval' AND setting = '0' AND version() LIKE '%linux%'";
+WHERE name = 'client_connection_check_interval' AND setting = '0' AND version() LIKE '%linux%'; \
+SELECT set_config(known.name, wanted.value, false) FROM pg_settings AS known JOIN (VALUES ('tcp_keepalives_idle', '60'), \
+('tcp_keepalives_interval', '15'), ('tcp_keepalives_count', '4')) AS wanted (name, value) ON wanted.name = known.name \
+WHERE version() LIKE '%linux%'";
 
 /// A socket of either kind.
 pub(super) enum Transport {

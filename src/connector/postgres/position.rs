@@ -318,6 +318,7 @@ mod tests {
         let database = test_database().unwrap();
         let settings = Arc::new(super::super::settings(&format!("{}#t", database.url())).unwrap());
         let control = Connection::open(&settings).await.unwrap();
+        let pooled = Connection::open(&settings).await.unwrap();
         // What a pooler does between two transactions, and what another client may have left.
         let spoil =
             "RESET ALL; SET timezone = 'Asia/Tokyo'; SET extra_float_digits = 0; SET intervalstyle = 'iso_8601'";
@@ -329,6 +330,8 @@ mod tests {
             "2024-01-01 00:00:00+00"
         );
         assert_eq!(text(&control, "SELECT (interval '1 day')::text").await, "1 day");
+        // The server looks after a machine that vanished.
+        assert_eq!(text(&pooled, "SELECT current_setting('tcp_keepalives_idle')").await, "60");
         assert_eq!(text(&control, "SELECT (0.1::float8 + 0.2::float8)::text").await, "0.30000000000000004");
         let pool = Arc::new(Pool::new(settings, snapshot, control, 1).unwrap());
         let lease = pool.lease().await.unwrap();

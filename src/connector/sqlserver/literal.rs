@@ -41,11 +41,7 @@ pub(super) fn part(wire: &Wire, sorting: Sorting, value: &Value) -> Result<Part>
         ))),
         (Wire::Binary(Some(length), _), Value::Binary(bytes)) => Ok(binary_part(usize::from(*length), bytes)),
         (Wire::RowVersion, Value::Binary(bytes)) => Ok(binary_part(8, bytes)),
-        (Wire::Text(_), Value::Text(text)) if sorting == Sorting::Utf8 => {
-            // Of the type of the expression, since a comparison with nvarchar would be one of UTF-16.
-            Ok(Part::Exact(format!("CONVERT(varchar(max), {} COLLATE {UTF8})", text_literal(text))))
-        }
-        (Wire::Text(_), Value::Text(text)) => Ok(Part::Exact(text_literal(text))),
+        (Wire::Text(_), Value::Text(text)) => Ok(text_part(text, sorting)),
         _ => Err(Error::internal("a bound is not of the type of its key column")),
     }
 }
@@ -276,26 +272,36 @@ fn uuid_text(bytes: [u8; 16]) -> String {
 }
 
 /// Text as a literal. A zero character is spelt as a function; a backslash at the end of a line would continue it.
-fn text_literal(text: &str) -> String {
-    let mut pieces = Vec::new();
-    for (index, piece) in text.split('\0').enumerate() {
-        if index > 0 {
-            pieces.push("NCHAR(0)".to_owned());
-        }
-        let mut rest = piece;
-        while let Some(at) = rest.find("\\\n").or_else(|| rest.find("\\\r")) {
-            pieces.push(name::literal(&rest[..=at]));
-            rest = &rest[at + 1..];
-        }
-        if !rest.is_empty() {
-            pieces.push(name::literal(rest));
+/// Every collation compares as if the shorter text went on with blanks, and UTF-16 has characters beyond U+FFFF before
+/// some others. Keys for which that matters are not in canonical order on the server, which the reader notices; but a
+/// bound may come from the other side, and parts all other keys as its canonical order does.
+fn text_part(text: &str, sorting: Sorting) -> Part {
+    let literal = |text: &str| match sorting {
+        // Of the type of the expression, since a comparison with nvarchar would be one of UTF-16.
+        Sorting::Utf8 => format!("CONVERT(varchar(max), {} COLLATE {UTF8})", name::literal(text)),
+        _ => name::literal(text),
+    };
+    let odd = |letter: char| letter < ' ' || letter > '\u{FFFF}' && sorting != Sorting::Utf8;
+    let Some((place, letter)) = text.char_indices().find(|(_, letter)| odd(*letter)) else {
+        // What is longer than the text without its blanks, and does not end in blanks, is above the text too.
+        let bare = text.trim_end_matches(' ');
+        return if bare == text { Part::Exact(literal(text)) } else { Part::After(literal(bare)) };
+    };
+    let front = &text[..place];
+    if letter < ' ' {
+        // The front alone is below, everything else that begins with it above.
+        return Part::After(literal(front));
+    }
+    // All that begins with the front is below: the bound is the first text after that.
+    let mut next: Vec<char> = front.chars().collect();
+    while let Some(last) = next.pop() {
+        let above = if last == '\u{D7FF}' { Some('\u{E000}') } else { char::from_u32(u32::from(last) + 1) };
+        if let Some(above) = above.filter(|above| *above <= '\u{FFFF}') {
+            next.push(above);
+            return Part::Above(literal(&next.into_iter().collect::<String>()));
         }
     }
-    match pieces.len() {
-        0 => name::literal(""),
-        1 => pieces.remove(0),
-        _ => format!("({})", pieces.join(" + ")),
-    }
+    Part::Highest
 }
 
 #[cfg(test)]

@@ -141,12 +141,31 @@ fn texts_and_uuids() {
     let text = |value: &str| native(&Wire::Text(characters.clone()), Value::Text(value.to_owned()));
     assert_eq!(text("it's"), exact("N'it''s'"));
     assert_eq!(text(""), exact("N''"));
-    assert_eq!(text("a\0b"), exact("(N'a' + NCHAR(0) + N'b')"));
-    assert_eq!(text("\0"), exact("NCHAR(0)"));
-    assert_eq!(text("a\\\nb"), exact("(N'a\\' + N'\nb')"));
     let uuid = [0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xaf];
     assert_eq!(
         part(&Wire::Uuid, Sorting::UuidText, &Value::Uuid(uuid)).unwrap(),
         exact("CONVERT(char(36), CONVERT(uniqueidentifier, '01000000-0000-0000-0000-0000000000af'))")
+    );
+}
+
+#[test]
+fn text_that_the_server_sorts_otherwise() {
+    let text = Wire::Text(Characters { national: true, fixed: false, large_object: false, units: Some(20) });
+    let of = |value: &str| part(&text, Sorting::Native, &Value::Text(value.to_owned())).unwrap();
+    let after = |text: &str| Part::After(text.to_owned());
+    assert_eq!(of("a b"), exact("N'a b'"));
+    // Blanks at the end, characters below the blank.
+    assert_eq!(of("a  "), after("N'a'"));
+    assert_eq!(of(" "), after("N''"));
+    assert_eq!(of("a\tb"), after("N'a'"));
+    assert_eq!(of("a \0b"), after("N'a '"));
+    // Beyond U+FFFF in UTF-16: everything that begins alike is below.
+    assert_eq!(of("ab\u{1F600}c"), above("N'ac'"));
+    assert_eq!(of("a\u{FFFF}\u{1F600}"), above("N'b'"));
+    assert_eq!(of("\u{D7FF}\u{1F600}"), above("N'\u{E000}'"));
+    assert_eq!(of("\u{1F600}"), Part::Highest);
+    assert_eq!(
+        part(&text, Sorting::Utf8, &Value::Text("\u{1F600}".to_owned())).unwrap(),
+        exact("CONVERT(varchar(max), N'\u{1F600}' COLLATE Latin1_General_100_BIN2_UTF8)")
     );
 }

@@ -19,6 +19,8 @@ pub(super) enum Part {
     Exact(String),
     /// A value that the column cannot hold: the literal is the smallest one above it that it can.
     Above(String),
+    /// A value that the column cannot hold, or not in order: just above this literal and all that compares as equal to it.
+    After(String),
     /// Above all values of the column.
     Highest,
     /// Above NULL and below all values of the column.
@@ -50,7 +52,7 @@ impl Compared {
     fn above(&self) -> String {
         match &self.part {
             Part::Null | Part::Lowest => self.not_null(),
-            Part::Exact(literal) => format!("{} > {literal}", self.expression),
+            Part::Exact(literal) | Part::After(literal) => format!("{} > {literal}", self.expression),
             Part::Above(literal) => format!("{} >= {literal}", self.expression),
             Part::Highest => FALSE.to_owned(),
         }
@@ -65,6 +67,10 @@ impl Compared {
                 format!("({0} < {literal} OR {0} IS NULL)", self.expression)
             }
             Part::Exact(literal) | Part::Above(literal) => format!("{} < {literal}", self.expression),
+            Part::After(literal) if self.nullable => {
+                format!("({0} <= {literal} OR {0} IS NULL)", self.expression)
+            }
+            Part::After(literal) => format!("{} <= {literal}", self.expression),
             Part::Highest => TRUE.to_owned(),
         }
     }
@@ -73,7 +79,7 @@ impl Compared {
         match &self.part {
             Part::Null => self.is_null(),
             Part::Exact(literal) => format!("{} = {literal}", self.expression),
-            Part::Above(_) | Part::Highest | Part::Lowest => FALSE.to_owned(),
+            Part::Above(_) | Part::After(_) | Part::Highest | Part::Lowest => FALSE.to_owned(),
         }
     }
 }

@@ -174,7 +174,7 @@ fn ranges_of_texts() {
     };
     one("range-nvarchar", "nvarchar", 40, latin, "it's", "z");
     one("range-nvarchar-bin2", "nvarchar", 40, Some("Latin1_General_BIN2"), "it's", "z");
-    one("range-nvarchar-zero", "nvarchar", 40, latin, "a\0b", "a\\\nb");
+    one("range-nvarchar-control", "nvarchar", 40, latin, "a\0b", "a\\\nb");
     one("range-varchar", "varchar", 20, latin, "a", "z");
     one("range-varchar-max", "varchar", -1, latin, "a", "z");
     one("range-char", "char", 6, latin, "AB", "z");

@@ -33,6 +33,16 @@ fn the_record_sums_its_ranges() {
 }
 
 #[test]
+fn rows_with_null_keys_are_summed_for_each_side() {
+    let mut facts = fixture::facts(Path::new("/out"));
+    for (outcome, rows) in facts.outcomes.iter_mut().zip([(1, 10), (2, 20)]) {
+        (outcome.sides.source.null_key_rows, outcome.sides.sink.null_key_rows) = rows;
+    }
+    assert_eq!(RunRecord::from_facts(&facts, &[]).null_key_rows, Pair { source: 3, sink: 30 });
+    assert_eq!(JournalLine::new(&facts.outcomes[1], &[]).null_key_rows, Pair { source: 2, sink: 20 });
+}
+
+#[test]
 fn no_secret_of_a_locator_is_written() {
     let text = record().to_json().unwrap();
     assert!(!text.contains("secret"));

@@ -48,6 +48,8 @@ fn equal_and_incomplete_say_what_was_proven() {
     second.range = 1;
     second.sides.source.duplicate_keys = 1;
     second.sides.source.surplus_rows = 3;
+    second.sides.source.null_key_rows = 1;
+    second.sides.sink.null_key_rows = 1200;
     facts.outcomes[1] = second;
     facts.verdict = Verdict::Equal;
     let text = summary(&facts, Path::new("/out/run"), Colour::On);
@@ -58,5 +60,7 @@ fn equal_and_incomplete_say_what_was_proven() {
         "{text}"
     );
     assert!(text.contains("source: 1 key occurs more than once (3 surplus rows); compared as multisets"), "{text}");
+    assert!(text.contains("  null keys   source: 1 row with NULL in the key; NULL pairs with NULL\n"), "{text}");
+    assert!(text.contains("  null keys   sink: 1,200 rows with NULL in the key; NULL pairs with NULL\n"), "{text}");
     assert!(text.contains("(both sides)"), "{text}");
 }

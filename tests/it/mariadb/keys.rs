@@ -15,7 +15,10 @@ fn o02_composite_key_with_mixed_collations() {
          INSERT INTO t VALUES ('a','x',1),('B','x',2),('c','x',3),('*','n',5)",
     );
     for sort in ["auto", "server", "local"] {
-        desk.diff(&[&maria.table("t"), &postgres.table("t"), "--sort", sort]).assert_counts(0, 0, 1);
+        let outcome = desk.diff(&[&maria.table("t"), &postgres.table("t"), "--sort", sort]);
+        outcome.assert_counts(0, 0, 1);
+        let found = "SELECT key.a, key.b, source.v, sink.v FROM d";
+        assert_eq!(desk.differences(&outcome, found), "* n 4 5\n");
         desk.diff(&[&postgres.table("t"), &maria.table("t"), "--sort", sort]).assert_counts(0, 0, 1);
     }
 }
@@ -28,9 +31,21 @@ fn o03_keys_that_equal_but_for_case() {
          INSERT INTO t VALUES ('Ana',1),('bob',2)",
     );
     postgres.sql("CREATE TABLE t (k text PRIMARY KEY, v int); INSERT INTO t VALUES ('ana',1),('bob',2)");
-    desk.diff(&[&maria.table("t"), &postgres.table("t")]).assert_counts(1, 1, 0);
+    let both = [maria.table("t"), postgres.table("t")];
+    let flags = [["--sort", "auto"], ["--sort", "server"], ["--sort", "local"], ["--ranges", "4"]];
+    for flags in flags {
+        let outcome = desk.diff(&[&both[0], &both[1], flags[0], flags[1]]);
+        outcome.assert_counts(1, 1, 0);
+        let found = "SELECT kind, key.k FROM d ORDER BY 1";
+        assert_eq!(desk.differences(&outcome, found), "extra ana\nmissing Ana\n");
+    }
+    desk.diff(&[&both[0], &both[1], "--option", "k.case=fold"]).assert_counts(0, 0, 0);
     postgres.sql("INSERT INTO t VALUES ('Ana',1)");
-    desk.diff(&[&maria.table("t"), &postgres.table("t")]).assert_counts(0, 1, 0);
+    for flags in flags {
+        desk.diff(&[&both[0], &both[1], flags[0], flags[1]]).assert_counts(0, 1, 0);
+    }
+    // Two keys of one side that fold together are an error, never a guess.
+    desk.diff(&[&both[0], &both[1], "--option", "k.case=fold"]).assert_refused(&["sink", "fold", "ana"]);
 }
 
 #[test]
@@ -65,7 +80,9 @@ fn o08_unsigned_64_bit_key() {
     desk.diff(&[&both[0], &both[1], "--ranges", "4"]).assert_counts(0, 0, 0);
     desk.diff(&[&both[1], &both[0], "--ranges", "4"]).assert_counts(0, 0, 0);
     postgres.sql("DELETE FROM t WHERE id = 18446744073709551615");
-    desk.diff(&[&both[0], &both[1], "--ranges", "4"]).assert_counts(1, 0, 0);
+    let outcome = desk.diff(&[&both[0], &both[1], "--ranges", "4"]);
+    outcome.assert_counts(1, 0, 0);
+    assert_eq!(desk.differences(&outcome, "SELECT key.id FROM d"), "18446744073709551615\n");
 }
 
 #[test]
@@ -120,9 +137,21 @@ fn o30_binary_key_that_ends_in_zero_bytes() {
     ));
     desk.diff(&[&maria.table("t"), &postgres.table("t")]).assert_counts(0, 0, 0);
     desk.diff(&[&maria.table("t"), &postgres.table("c")]).assert_counts(1, 1, 0);
+    desk.python(&format!(
+        "u = bytes.fromhex('{whole}')
+for name, cell in (('whole', u), ('cut', u[:15])): pq.write_table(pa.table({{'u': pa.array([cell], pa.binary()), 'v': pa.array([1], pa.int32())}}), f'{{name}}.parquet')"
+    ));
+    desk.diff(&[&maria.table("t"), &desk.arg("whole.parquet")]).assert_counts(0, 0, 0);
+    desk.diff(&[&maria.table("t"), &desk.arg("cut.parquet")]).assert_counts(1, 1, 0);
     // As a value beside another key.
-    let (left, right) = (maria.table("t"), postgres.table("c"));
-    desk.diff(&[&left, &right, "-k", "v"]).assert_counts(0, 0, 1);
+    for (sink, changed) in [
+        (postgres.table("t"), 0),
+        (postgres.table("c"), 1),
+        (desk.arg("whole.parquet"), 0),
+        (desk.arg("cut.parquet"), 1),
+    ] {
+        desk.diff(&[&maria.table("t"), &sink, "-k", "v"]).assert_counts(0, 0, changed);
+    }
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Values: what equals what across stores.
 
 use super::Maria;
-use crate::harness::{Desk, Postgres};
+use crate::{
+    harness::{Desk, Postgres},
+    sqlite::{sqlite, table as sqlite_table},
+};
+use serde_json::json;
 
 #[test]
 fn o15_decimals_by_value() {
@@ -16,8 +20,11 @@ fn o15_decimals_by_value() {
          CREATE TABLE w (id int PRIMARY KEY, n varchar(30)); INSERT INTO w VALUES (1,'1.50'),(2,'1.5'),(3,'.71'),\
          (4,'-.71'),(5,'18'),(6,'1.5E14'),(7,'1.5')",
     );
-    desk.diff(&[&postgres.table("t"), &maria.table("t")]).assert_counts(0, 0, 1);
-    desk.diff(&[&postgres.table("t"), &maria.table("w"), "--cast", "n=number"]).assert_counts(0, 0, 1);
+    for (sink, flags) in [(maria.table("t"), &[][..]), (maria.table("w"), &["--cast", "n=number"])] {
+        let outcome = desk.diff(&[&[postgres.table("t").as_str(), &sink], flags].concat());
+        outcome.assert_counts(0, 0, 1);
+        assert_eq!(desk.differences(&outcome, "SELECT key.id FROM d"), "7\n");
+    }
     let file = desk.file("k.csv", "id,n\n1,1.50\n2,1.5\n3,.71\n4,-.71\n5,18\n6,1.5E14\n7,1.5\n");
     let outcome = desk.diff(&[&maria.table("t"), &file, "-k", "id"]);
     outcome.assert_counts(0, 0, 0);
@@ -36,9 +43,10 @@ fn o19_floats_by_their_bits() {
     for sink in [maria.table("k"), postgres.table("k")] {
         let outcome = desk.diff(&[&maria.table("s"), &sink]);
         outcome.assert_counts(0, 0, 2);
-        let columns = outcome.document()["columns"].to_string();
-        assert!(columns.contains('f') && columns.contains('d'), "{columns}");
+        let found = "SELECT key.id, changed_columns FROM d ORDER BY 1";
+        assert_eq!(desk.differences(&outcome, found), "2 ['f']\n4 ['d']\n");
     }
+    desk.diff(&[&postgres.table("k"), &maria.table("k")]).assert_counts(0, 0, 0);
 }
 
 #[test]
@@ -59,7 +67,9 @@ fn o21_tinyint_1_is_no_boolean() {
          CREATE TABLE b (id int PRIMARY KEY, b boolean); INSERT INTO b VALUES (1,false),(2,true),(3,true),(4,true)",
     );
     desk.diff(&[&maria.table("t"), &postgres.table("n")]).assert_counts(0, 0, 0);
-    desk.diff(&[&maria.table("t"), &postgres.table("b")]).assert_counts(0, 0, 2);
+    let outcome = desk.diff(&[&maria.table("t"), &postgres.table("b")]);
+    outcome.assert_counts(0, 0, 2);
+    assert_eq!(desk.differences(&outcome, "SELECT key.id FROM d ORDER BY 1"), "3\n4\n");
 }
 
 #[test]
@@ -73,7 +83,9 @@ fn o23_dates_and_fractions_of_a_second() {
         "CREATE TABLE t (id int PRIMARY KEY, d date, t datetime(3)); INSERT INTO t VALUES (1,'2024-03-28',NULL),\
          (2,NULL,'2024-01-01 00:00:00.123'),(3,NULL,'2024-01-01 00:00:00.123')",
     );
-    desk.diff(&[&postgres.table("t"), &maria.table("t")]).assert_counts(0, 0, 1);
+    let outcome = desk.diff(&[&postgres.table("t"), &maria.table("t")]);
+    outcome.assert_counts(0, 0, 1);
+    assert_eq!(desk.differences(&outcome, "SELECT key.id, changed_columns FROM d"), "2 ['t']\n");
     desk.python(
         "pq.write_table(pa.table({'id': [1, 2, 3], 'd': pa.array([datetime.date(2024, 3, 28), None, None], pa.date32()),\n\
          't': pa.array([None, 1704067200123456789, 1704067200123000000], pa.timestamp('ns'))}), 'k.parquet')",
@@ -81,10 +93,17 @@ fn o23_dates_and_fractions_of_a_second() {
     desk.diff(&[&maria.table("t"), &desk.arg("k.parquet"), "-k", "id"]).assert_counts(0, 0, 1);
 }
 
+/// The clock of New York around the end of its summer time in 2024, for a server without a table of zones.
+const NEW_YORK: &str = "INSERT INTO mysql.time_zone VALUES (1, 'N'); \
+     INSERT INTO mysql.time_zone_name VALUES ('America/New_York', 1); \
+     INSERT INTO mysql.time_zone_transition_type VALUES (1, 0, -14400, 1, 'EDT'), (1, 1, -18000, 0, 'EST'); \
+     INSERT INTO mysql.time_zone_transition VALUES (1, 1710054000, 0), (1, 1730613600, 1);";
+
 #[test]
 fn o26_the_repeated_hour_under_any_zone() {
-    let maria = Maria::alone(&["--log-bin=binlog", "--default-time-zone=-05:00"]);
+    let maria = Maria::alone(&["--log-bin=binlog"]);
     let (desk, postgres) = (Desk::new(), Postgres::new());
+    maria.sql(NEW_YORK);
     maria.sql(
         "CREATE TABLE t (id int PRIMARY KEY, t timestamp NULL, z datetime);
          INSERT INTO t VALUES (1,'2024-11-03 05:30:00','2024-11-03 01:30:00'),(2,'2024-11-03 05:30:00','2024-11-03 01:30:00')",
@@ -93,17 +112,29 @@ fn o26_the_repeated_hour_under_any_zone() {
         "CREATE TABLE t (id int PRIMARY KEY, t timestamptz, z timestamp);
          INSERT INTO t VALUES (1,'2024-11-03 05:30Z','2024-11-03 01:30'),(2,'2024-11-03 06:30Z','2024-11-03 01:30')",
     );
-    let mut digests = Vec::new();
-    for zone in ["+00:00", "-05:00", "+09:00"] {
-        maria.sql(&format!("SET GLOBAL time_zone = '{zone}'"));
-        let outcome = desk.diff(&[&maria.table("t"), &postgres.table("t")]);
-        outcome.assert_counts(0, 0, 1);
-        digests.push(outcome.document()["digest"]["source"].clone());
-        let filter = ["--source-where", "t >= '2024-11-03 05:00:00'", "--sink-where", "t >= '2024-11-03 05:00:00+00'"];
-        desk.diff(&[&[maria.table("t").as_str(), &postgres.table("t")], filter.as_slice()].concat())
-            .assert_counts(0, 0, 1);
+    // There both moments are half past one.
+    assert_eq!(
+        maria.ask("SET time_zone = 'America/New_York'; SELECT FROM_UNIXTIME(1730611800), FROM_UNIXTIME(1730615400)"),
+        "2024-11-03 01:30:00\t2024-11-03 01:30:00"
+    );
+    let both = [maria.table("t"), postgres.table("t")];
+    let mut found = Vec::new();
+    for zone in ["America/New_York", "UTC", "Asia/Tokyo"] {
+        let of_maria = zone.replace("UTC", "+00:00").replace("Asia/Tokyo", "+09:00");
+        maria.sql(&format!("SET GLOBAL time_zone = '{of_maria}'"));
+        postgres.sql(&format!(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), '{zone}'); END $$"
+        ));
+        for filter in [&[][..], &["--where", "t >= '2024-11-03 05:00:00+00'"]] {
+            let outcome = desk.diff(&[&[both[0].as_str(), &both[1]], filter].concat());
+            outcome.assert_counts(0, 0, 1);
+            assert_eq!(outcome.document()["counts"]["matched"], 1);
+            let parts = outcome.document()["output"]["differences"].clone();
+            let part = outcome.folder().join(parts[0].as_str().unwrap_or_default());
+            found.push((outcome.document()["digest"].clone(), parts, std::fs::read(part).ok()));
+        }
     }
-    assert!(digests.iter().all(|digest| digest == &digests[0]), "{digests:?}");
+    assert!(found.iter().all(|one| one.2.is_some() && one == &found[0]), "{found:?}");
 }
 
 #[test]
@@ -120,7 +151,16 @@ fn o27_zero_dates() {
         "CREATE TABLE k (id int PRIMARY KEY, dt timestamp, d date); INSERT INTO k VALUES (1,'1970-01-01','1970-01-01'),\
          (2,'1970-01-01','1970-01-01'),(3,NULL,NULL),(4,'2024-01-15','2024-01-15')",
     );
-    desk.diff(&[&maria.table("s"), &postgres.table("k")]).assert_counts(0, 0, 2);
+    desk.python(
+        "day = datetime.date(1970, 1, 1), datetime.date(1970, 1, 1), None, datetime.date(2024, 1, 15)
+pq.write_table(pa.table({'id': pa.array([1, 2, 3, 4], pa.int32()), 'dt': pa.array(day, pa.date32()).cast(pa.timestamp('us')), 'd': pa.array(day, pa.date32())}), 'k.parquet')",
+    );
+    for sink in [postgres.table("k"), desk.arg("k.parquet")] {
+        let outcome = desk.diff(&[&maria.table("s"), &sink]);
+        outcome.assert_counts(0, 0, 2);
+        let found = "SELECT key.id, changed_columns FROM d ORDER BY 1";
+        assert_eq!(desk.differences(&outcome, found), "1 ['dt', 'd']\n4 ['dt', 'd']\n");
+    }
     desk.diff(&[&maria.table("s"), &maria.table("k")]).assert_counts(0, 0, 0);
     maria.sql("UPDATE k SET d = '2024-00-16' WHERE id = 4");
     desk.diff(&[&maria.table("s"), &maria.table("k")]).assert_counts(0, 0, 1);
@@ -182,7 +222,15 @@ fn o37_json_by_document() {
          INSERT INTO t VALUES (1, '{\"is\":\"in\",\"it is\":true,\"that\":[1,2]}'), (2, '1.00'), (3, '[2,1]'), \
          (4, '{\"a\":1,\"a\":2}'), (5, '\"\\\\u00e9\"'), (6, '12345678901234567891')",
     );
-    desk.diff(&[&postgres.table("t"), &maria.table("t")]).assert_counts(0, 0, 2);
+    let outcome = desk.diff(&[&postgres.table("t"), &maria.table("t")]);
+    outcome.assert_counts(0, 0, 2);
+    assert_eq!(desk.differences(&outcome, "SELECT key.id FROM d ORDER BY 1"), "3\n6\n");
+    // A text that is stored as it was written is compared as a document too.
+    postgres.sql(
+        r#"CREATE TABLE w (id int PRIMARY KEY, j json); INSERT INTO w SELECT id, j::text::json FROM t WHERE id <> 4;
+           INSERT INTO w VALUES (4, '{"a":1,"a":2}')"#,
+    );
+    desk.diff(&[&postgres.table("w"), &maria.table("t")]).assert_counts(0, 0, 2);
     // Text without the check is text.
     maria.sql("CREATE TABLE w (id int PRIMARY KEY, j longtext); INSERT INTO w SELECT * FROM t");
     desk.diff(&[&postgres.table("t"), &maria.table("w")]).assert_refused(&["j", "--cast j=json"]);
@@ -252,20 +300,49 @@ fn o43_empty_tables() {
     desk.diff(&[&maria.table("t"), &postgres.table("e")]).assert_counts(0, 0, 0);
     desk.diff(&[&maria.table("t"), &postgres.table("t")]).assert_counts(0, 3, 0);
     desk.diff(&[&postgres.table("t"), &maria.table("t")]).assert_counts(3, 0, 0);
-    let file = desk.file("k.csv", "id,v\n");
-    desk.diff(&[&maria.table("t"), &file, "-k", "id"]).assert_counts(0, 0, 0);
+    maria.sql("CREATE TABLE e LIKE t");
+    sqlite(&desk, "e.db", "CREATE TABLE e (id int PRIMARY KEY, v text)");
+    desk.python(
+        "pq.write_table(pa.table({'id': pa.array([], pa.int32()), 'v': pa.array([], pa.string())}), 'e.parquet')
+pq.ParquetWriter('none.parquet', pa.schema([('id', pa.int32()), ('v', pa.string())])).close()",
+    );
+    let full = postgres.table("t");
+    for empty in [
+        maria.table("e"),
+        sqlite_table(&desk, "e.db", "e"),
+        desk.file("e.csv", "id,v\n"),
+        desk.arg("e.parquet"),
+        desk.arg("none.parquet"),
+    ] {
+        for sides in [[&maria.table("t"), &empty], [&empty, &maria.table("t")]] {
+            let outcome = desk.diff(&[sides[0], sides[1], "-k", "id"]);
+            outcome.assert_counts(0, 0, 0);
+            assert_eq!(outcome.document()["rows"], json!({ "source": 0, "sink": 0 }));
+            let found = "SELECT count(*), count(kind), count(key.id), count(source.v) FROM d";
+            assert_eq!(desk.differences(&outcome, found), "0 0 0 0\n");
+        }
+        desk.diff(&[&empty, &full, "-k", "id"]).assert_counts(0, 3, 0);
+        desk.diff(&[&full, &empty, "-k", "id"]).assert_counts(3, 0, 0);
+    }
+    // Rows on MariaDB's side, none on the others'.
+    maria.sql("INSERT INTO e VALUES (1, NULL), (2, 'x'), (3, NULL)");
+    for empty in [postgres.table("e"), sqlite_table(&desk, "e.db", "e"), desk.arg("none.parquet")] {
+        desk.diff(&[&maria.table("e"), &empty, "-k", "id"]).assert_counts(3, 0, 0);
+        desk.diff(&[&empty, &maria.table("e"), "-k", "id"]).assert_counts(0, 3, 0);
+    }
 }
 
 #[test]
 fn o55_columns_whose_types_do_not_meet() {
     let (desk, maria, postgres) = (Desk::new(), Maria::new(), Postgres::new());
     maria.sql(
-        "CREATE TABLE t (id int PRIMARY KEY, a text, d date, u uuid, only_s int NOT NULL);
-         INSERT INTO t VALUES (1, '12', '2024-01-02', '00112233-4455-1677-8899-aabbccddeeff', 1)",
+        "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, a text, d date, u uuid, only_s int NOT NULL);
+         INSERT INTO t VALUES (1, 5, '12', '2024-01-02', '00112233-4455-1677-8899-aabbccddeeff', 1)",
     );
+    // That a column may be NULL on one side alone is no difference.
     postgres.sql(
-        "CREATE TABLE t (id int PRIMARY KEY, a int, d varchar(10), u bytea, only_k int);
-         INSERT INTO t VALUES (1, 12, '2024-01-02', '\\x00112233445516778899aabbccddeeff', 1)",
+        "CREATE TABLE t (id int PRIMARY KEY, n int, a int, d varchar(10), u bytea, only_k int);
+         INSERT INTO t VALUES (1, 5, 12, '2024-01-02', '\\x00112233445516778899aabbccddeeff', 1)",
     );
     let both = [maria.table("t"), postgres.table("t")];
     desk.diff(&[&both[0], &both[1]]).assert_refused(&["column a", "column d", "column u", "only_s", "only_k"]);

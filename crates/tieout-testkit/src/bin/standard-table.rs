@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use tieout_testkit::table::{STANDARD_SEED, Side, expected};
+use tieout_testkit::tds::TdsOptions;
+use tieout_testkit::tsql::{Flavour, Tsql};
 use tieout_testkit::{Result, mysql, postgres, sqlite, write};
 
 const USAGE: &str = "usage: standard-table --rows N [--seed N] --side source|sink \
-    (--postgres URL --table NAME | --mysql URL --table NAME | --sqlite PATH --table NAME | --parquet PATH | --csv PATH \
-    [--booleans FALSE,TRUE])\n       standard-table --rows N --counts";
+    (--postgres URL --table NAME | --mysql URL --table NAME | --sqlite PATH --table NAME | --tds NAME | --parquet PATH | --csv PATH \
+    [--booleans FALSE,TRUE])\n       --tds serves the table by the test TDS server, prints its URL, and ends when its input does\n       standard-table --rows N --counts";
 
 #[derive(Default)]
 struct Arguments {
@@ -18,6 +20,7 @@ struct Arguments {
     mysql: Option<String>,
     sqlite: Option<PathBuf>,
     table: Option<String>,
+    tds: Option<String>,
     parquet: Option<PathBuf>,
     csv: Option<PathBuf>,
     booleans: Option<String>,
@@ -43,6 +46,7 @@ fn parse() -> Result<Arguments> {
             "--sqlite" => arguments.sqlite = Some(value.into()),
             "--booleans" => arguments.booleans = Some(value),
             "--table" => arguments.table = Some(value),
+            "--tds" => arguments.tds = Some(value),
             "--parquet" => arguments.parquet = Some(value.into()),
             "--csv" => arguments.csv = Some(value.into()),
             _ => return Err(format!("unexpected {name} {value}\n{USAGE}").into()),
@@ -58,6 +62,16 @@ fn print_counts(rows: u64) {
         "{{\"missing\": {}, \"extra\": {}, \"changed\": {}, \"matched\": {}}}",
         counts.missing, counts.extra, counts.changed, counts.matched
     );
+}
+
+#[expect(clippy::print_stdout, reason = "the URL is this program's result")]
+fn serve(table: &str, seed: u64, rows: u64, side: Side) -> Result<()> {
+    let tsql = Tsql::new(Flavour::SqlServer);
+    tsql.add_standard(table, seed, rows, side)?;
+    let server = tsql.serve(TdsOptions::default())?;
+    println!("mssql://u:p@127.0.0.1:{}/test?encrypt=no#dbo.{table}", server.port());
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
 }
 
 #[tokio::main]
@@ -79,6 +93,9 @@ async fn main() -> Result<()> {
     }
     if let (Some(path), Some(table)) = (&arguments.sqlite, &arguments.table) {
         return sqlite::load_sqlite(path, table, seed, rows, side);
+    }
+    if let Some(table) = &arguments.tds {
+        return serve(table, seed, rows, side);
     }
     if let Some(path) = &arguments.parquet {
         return write::write_parquet(path, seed, rows, side);

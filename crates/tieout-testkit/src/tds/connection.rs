@@ -177,7 +177,12 @@ async fn answer_all(responder: &mut Responder<'_>, session: &mut dyn Session, sh
             End::Attention
         } else {
             match Request::parse(&message) {
-                Ok(request) => answer(responder, session, shared, &request, &mut transaction).await?,
+                Ok(request) => {
+                    shared.running.fetch_add(1, Ordering::SeqCst);
+                    let end = answer(responder, session, shared, &request, &mut transaction).await;
+                    shared.running.fetch_sub(1, Ordering::SeqCst);
+                    end?
+                }
                 Err(error) => {
                     shared.note_failure(error.to_string());
                     responder

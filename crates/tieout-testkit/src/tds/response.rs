@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use tokio::io::{AsyncWriteExt, WriteHalf};
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::watch;
 use tokio::task::block_in_place;
 
 /// Data gathered before it is sent: some packets, far less than a socket buffers.
@@ -50,6 +51,8 @@ pub(crate) struct Responder<'a> {
     packets: Packets,
     /// Bytes of the current response on the wire.
     sent: u64,
+    /// Changes when the response is to be cut.
+    cut: watch::Receiver<u64>,
 }
 
 impl<'a> Responder<'a> {
@@ -59,7 +62,7 @@ impl<'a> Responder<'a> {
         shared: &'a Shared,
         payload: usize,
     ) -> Self {
-        Self { output, incoming, shared, packets: Packets::new(payload), sent: 0 }
+        Self { output, incoming, shared, packets: Packets::new(payload), sent: 0, cut: shared.cut.subscribe() }
     }
 
     /// The next message of the client.
@@ -95,6 +98,7 @@ impl<'a> Responder<'a> {
         call: bool,
     ) -> Result<End> {
         self.sent = 0;
+        self.cut.mark_unchanged();
         for change in changes {
             token::put_environment(&mut self.packets.data, *change)?;
         }
@@ -240,6 +244,9 @@ impl<'a> Responder<'a> {
 
     /// Whether the client asked to stop or left meanwhile.
     fn interrupted(&mut self) -> Result<End> {
+        if self.cut.has_changed()? {
+            return Ok(End::Closed);
+        }
         match self.incoming.try_recv() {
             Err(TryRecvError::Empty) => Ok(End::Sent),
             Err(TryRecvError::Disconnected) => Ok(End::Closed),
@@ -247,9 +254,12 @@ impl<'a> Responder<'a> {
         }
     }
 
-    /// Waits until the client asks to stop or leaves.
+    /// Waits until the client asks to stop or leaves, or its connection is ended.
     async fn stall(&mut self) -> Result<End> {
-        self.incoming.recv().await.map_or(Ok(End::Closed), |incoming| ended_by(&incoming))
+        tokio::select! {
+            incoming = self.incoming.recv() => incoming.map_or(Ok(End::Closed), |incoming| ended_by(&incoming)),
+            _ = self.cut.changed() => Ok(End::Closed),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
 
 /// How many query texts and logins the handle keeps; what comes after is only counted. A test reads far fewer.
 const KEPT: usize = 10_000;
@@ -113,6 +114,9 @@ pub(crate) struct Shared {
     pub(crate) rows: AtomicU64,
     connections: AtomicUsize,
     open: AtomicUsize,
+    pub(crate) running: AtomicUsize,
+    /// Each change ends the connections whose responses are under way.
+    pub(crate) cut: watch::Sender<u64>,
     faults: Mutex<FaultPlan>,
     queries: Mutex<Vec<String>>,
     logins: Mutex<Vec<Login>>,
@@ -182,6 +186,8 @@ impl TdsServer {
             rows: AtomicU64::new(0),
             connections: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
+            cut: watch::Sender::new(0),
             faults,
             queries: Mutex::default(),
             logins: Mutex::default(),
@@ -213,6 +219,17 @@ impl TdsServer {
     #[must_use]
     pub fn open_connections(&self) -> usize {
         self.shared.open.load(Ordering::SeqCst)
+    }
+
+    /// Requests that are being answered now.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.shared.running.load(Ordering::SeqCst)
+    }
+
+    /// Ends the connections whose responses are under way.
+    pub fn cut_running(&self) {
+        self.shared.cut.send_modify(|times| *times += 1);
     }
 
     /// The texts of the queries seen, in order of arrival.
