@@ -126,7 +126,11 @@ impl Feed for StreamFeed {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking; numbers are small"
+)]
 mod tests {
     use super::*;
     use crate::model::Projection;

@@ -208,14 +208,14 @@ const KEYS: usize = 2;
 /// types, scales, NaNs and zeros.
 fn arrays(rows: &[Row], shape: u64) -> Vec<ArrayRef> {
     let whole = |row: &Row| (row.0 / 4).cast_signed() - 2;
-    let numbers: ArrayRef = if shape % 2 == 0 {
+    let numbers: ArrayRef = if shape.is_multiple_of(2) {
         Arc::new(Int64Array::from_iter_values(rows.iter().map(whole)))
     } else {
         Arc::new(Int16Array::from_iter_values(rows.iter().map(|row| whole(row) as i16)))
     };
     let texts = rows.iter().map(|row| [None, Some(""), Some("a"), Some("a longer text")][row.0 as usize % 4]);
-    let texts: ArrayRef = if shape % 3 == 0 {
-        Arc::new(StringArray::from_iter(texts))
+    let texts: ArrayRef = if shape.is_multiple_of(3) {
+        Arc::new(texts.collect::<StringArray>())
     } else {
         Arc::new(texts.collect::<DictionaryArray<Int8Type>>())
     };
