@@ -277,7 +277,8 @@ pub(super) fn skip(cursor: &mut Cursor<'_>) -> Result<()> {
     if matches!(first ^ end, HEADER_BELOW | HEADER_ABOVE) {
         cursor.take(4)?;
     }
-    let digits = memchr::memchr(end, cursor.rest()).ok_or_else(malformed)?;
+    // Most numbers have few digits: a search by vectors would cost more than it saves.
+    let digits = cursor.rest().iter().position(|byte| *byte == end).ok_or_else(malformed)?;
     cursor.take(digits + 1)?;
     Ok(())
 }

@@ -184,21 +184,27 @@ impl<'a> Cursor<'a> {
         self.current().is_some_and(|record| self.before(self.at).is_none_or(|before| before.key != record.key))
     }
 
-    /// Takes the records before `at`, and counts them.
+    /// Takes the records before `at`, and counts them; how many of their keys hold a NULL.
     ///
     /// # Errors
     /// `Internal` if a key is not of its types.
-    pub(super) fn advance_to(&mut self, at: usize) -> Result<()> {
+    pub(super) fn advance_to(&mut self, at: usize) -> Result<u64> {
+        let mut null_key_rows = 0;
+        for index in self.at..at {
+            null_key_rows += u64::from(key_holds_null(&self.spec.key_types, self.batch.record(index).key)?);
+        }
+        self.take(at, null_key_rows);
+        Ok(null_key_rows)
+    }
+
+    /// The same, where it is known that `null_key_rows` of the keys hold a NULL.
+    pub(super) fn take(&mut self, at: usize, null_key_rows: u64) {
         self.tally.rows += (at - self.at) as u64;
+        self.tally.null_key_rows += null_key_rows;
         if self.has_duplicates {
             (self.at..at).for_each(|index| self.count_duplicate(index));
         }
-        for index in self.at..at {
-            let holds_null = key_holds_null(&self.spec.key_types, self.batch.record(index).key)?;
-            self.tally.null_key_rows += u64::from(holds_null);
-        }
         self.at = at;
-        Ok(())
     }
 
     fn count_duplicate(&mut self, index: usize) {

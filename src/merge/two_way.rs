@@ -210,8 +210,8 @@ impl Merge<'_, '_> {
         if equal > 0 {
             self.digests.update_both(source.slice(from, from + equal));
             self.findings.counts.matched += equal as u64;
-            self.source.advance_to(from + equal)?;
-            self.sink.advance_to(other + equal)?;
+            let null_key_rows = self.source.advance_to(from + equal)?;
+            self.sink.take(other + equal, null_key_rows);
         }
         Ok(equal > 0)
     }

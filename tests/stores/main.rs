@@ -6,6 +6,7 @@
 mod bounds;
 mod contract;
 mod csv;
+mod damage;
 mod digests;
 mod faults;
 mod mariadb;
