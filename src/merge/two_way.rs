@@ -190,10 +190,8 @@ impl Merge<'_, '_> {
         self.digests.update_both(batch.slice(at, at + taken));
         self.findings.counts.matched += taken as u64;
         self.sink.pass(passed, batch.record(at + taken - 1));
-        let null_key_rows = self.source.tally.null_key_rows;
-        self.source.advance_to(at + taken)?;
         // The keys of the sink are the same.
-        self.sink.tally.null_key_rows += self.source.tally.null_key_rows - null_key_rows;
+        self.sink.tally.null_key_rows += self.source.advance_to(at + taken)?;
         Ok(true)
     }
 
