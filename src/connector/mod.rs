@@ -17,32 +17,14 @@ pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
 
-use crate::{
-    encode::RowWriter,
-    model::{KeyRange, Position, Projection, ReadOrder, Result, SideRequest, TableSchema},
-};
+pub use crate::encode::{NativeBatch, NativeColumns};
+
+use crate::model::{KeyRange, Position, Projection, ReadOrder, Result, SideRequest, TableSchema};
 use futures::{future::BoxFuture, stream::BoxStream};
 use std::sync::Arc;
 
 /// Batches of one read, in the order asked for. Dropping the stream stops the work on the server.
 pub type RowStream = BoxStream<'static, Result<Box<dyn NativeBatch>>>;
-
-/// Rows as the store gave them, which can write themselves into the canonical encoding.
-pub trait NativeBatch: Send {
-    /// Bytes of memory held.
-    fn bytes(&self) -> usize;
-
-    /// Number of rows.
-    fn rows(&self) -> usize;
-
-    /// Writes every row: for each, `begin_row`, one put a projected column, `end_row`.
-    ///
-    /// Called on a CPU thread; must not block.
-    ///
-    /// # Errors
-    /// `Value` if a value cannot be represented exactly.
-    fn encode(&self, writer: &mut RowWriter<'_>) -> Result<()>;
-}
 
 /// How rows of one read are wanted.
 #[derive(Clone, Debug)]

@@ -31,6 +31,16 @@ impl RowLayout {
         let row = projection.row.iter().map(|projected| Field::new(projected, false));
         Ok(Self { fields: key.chain(row).collect::<Result<_>>()?, key_count: projection.key.len() })
     }
+
+    /// Whether equal calls of a writer become equal bytes in both layouts.
+    #[must_use]
+    pub fn writes_as(&self, other: &Self) -> bool {
+        // A field's zone and kind follow from its target.
+        let alike = |(one, other): (&Field, &Field)| one.is_key == other.is_key && one.target == other.target;
+        self.key_count == other.key_count
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(alike)
+    }
 }
 
 /// One field of a row.

@@ -44,22 +44,21 @@ fn write_short(out: &mut Vec<u8>, negative: bool, mut magnitude: u64, power: i32
         magnitude /= 100;
         exponent += 1;
     }
-    // From the back: the end byte, the digits, the header.
+    // From the back, pushed in at the front: the digits, the header. The end byte is the first of the zeros behind them.
     let mut form = 0_u128;
-    let mut bits = 8_u32;
+    let mut length = 2;
     while magnitude > 0 {
-        form |= u128::from(magnitude % 100 + 1) << bits;
+        form = form >> 8 | u128::from(magnitude % 100 + 1) << 120;
         magnitude /= 100;
-        bits += 8;
+        length += 1;
         exponent += 1;
     }
-    form |= u128::from(exponent.unsigned_abs()) << bits;
-    bits += 8;
+    form = form >> 8 | u128::from(exponent.unsigned_abs()) << 120;
     if negative {
         form = !form;
     }
-    let end = out.len() + (bits / 8) as usize;
-    out.extend_from_slice(&(form << (128 - bits)).to_be_bytes());
+    let end = out.len() + length;
+    out.extend_from_slice(&form.to_be_bytes());
     out.truncate(end);
 }
 

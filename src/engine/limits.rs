@@ -11,7 +11,8 @@ pub const MEMORY_BYTES_DEFAULT: u64 = 256 * 1024 * 1024;
 /// Target size of a native batch in bytes: large enough that its hand-over costs nothing, small enough for the caches.
 pub const BATCH_BYTES_MAX: usize = 256 * 1024;
 
-/// Least budget of a side's queue in bytes: two batches, so that reading and encoding overlap.
+/// Least budget of a side's queue in bytes: two batches, one in hand and one that is read meanwhile. A batch in hand is
+/// within the budget for as long as its rows are kept, encoded or not.
 const QUEUE_BYTES_MIN: u64 = 2 * BATCH_BYTES_MAX as u64;
 
 /// Most budget of a side's queue in bytes: more than this no longer hides anything.
@@ -38,7 +39,7 @@ const BASE_BYTES: u64 = 28 * 1024 * 1024;
 pub struct MemoryPlan {
     /// Ranges compared at once.
     pub workers: usize,
-    /// Bytes that wait between reading and encoding, for each side of a running range.
+    /// Bytes of native batches that wait for the merge or are in its hands, for each side of a running range.
     pub queue_bytes: u64,
     /// Budget of the sort of each side that is sorted here.
     pub sort_bytes: u64,

@@ -7,7 +7,7 @@ use super::tasks::{self, Task};
 use crate::{
     connector::{NativeBatch, RowStream},
     encode::{EncodedBatch, RowLayout, RowWriter},
-    merge::Feed,
+    merge::{Feed, NativeRows},
     model::{Error, ErrorKind, Progress, Result, Side},
 };
 use crossbeam_channel::{Receiver, Sender};
@@ -93,22 +93,26 @@ pub(super) fn cancelled() -> Error {
 
 impl Feed for StreamFeed {
     fn next(&mut self, into: &mut EncodedBatch) -> Result<bool> {
+        let Some(rows) = self.pull()? else { return Ok(false) };
+        rows.batch.encode(&mut RowWriter::new(&self.layout, into)).map_err(|error| error.on(self.side))?;
+        Ok(true)
+    }
+
+    fn layout(&self) -> Option<&Arc<RowLayout>> {
+        Some(&self.layout)
+    }
+
+    fn pull(&mut self) -> Result<Option<NativeRows>> {
         while !self.ended {
             match self.receiver.recv() {
+                Ok(Message::Batch(batch, _)) if batch.rows() == 0 => {}
                 Ok(Message::Batch(batch, permit)) => {
-                    let rows = into.len();
-                    batch.encode(&mut RowWriter::new(&self.layout, into)).map_err(|error| error.on(self.side))?;
-                    drop(batch);
-                    drop(permit);
-                    let read = (into.len() - rows) as u64;
                     let counter = match self.side {
                         Side::Source => &self.progress.source_rows,
                         Side::Sink => &self.progress.sink_rows,
                     };
-                    Progress::add(counter, read);
-                    if read > 0 {
-                        return Ok(true);
-                    }
+                    Progress::add(counter, batch.rows() as u64);
+                    return Ok(Some(NativeRows { batch, guard: Box::new(permit) }));
                 }
                 Ok(Message::Failed(error)) => return Err(error.on(self.side)),
                 Ok(Message::End) => self.ended = true,
@@ -117,6 +121,76 @@ impl Feed for StreamFeed {
                 }
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking; numbers are small"
+)]
+mod tests {
+    use super::*;
+    use crate::model::Projection;
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::{Duration, Instant},
+    };
+
+    struct Rows;
+
+    impl NativeBatch for Rows {
+        fn bytes(&self) -> usize {
+            PERMIT_BYTES as usize
+        }
+
+        fn rows(&self) -> usize {
+            1
+        }
+
+        fn encode(&self, _: &mut RowWriter<'_>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Waits for `made` to become `count`, and a while longer, in which it may not grow.
+    fn settles_at(made: &AtomicUsize, count: usize) {
+        let started = Instant::now();
+        while made.load(Ordering::SeqCst) < count && started.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(made.load(Ordering::SeqCst), count);
+    }
+
+    #[test]
+    fn rows_in_hand_are_of_the_budget_until_they_are_gone() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let made = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&made);
+        let stream = futures::stream::repeat_with(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+            Ok(Box::new(Rows) as Box<dyn NativeBatch>)
+        });
+        let nothing = Projection { side: Side::Sink, key: Vec::new(), row: Vec::new() };
+        let mut feed = StreamFeed::start(
+            runtime.handle(),
+            stream.boxed(),
+            Side::Sink,
+            Arc::new(RowLayout::new(&nothing).unwrap()),
+            2 * PERMIT_BYTES,
+            Arc::default(),
+            CancellationToken::new(),
+        );
+        // Two are within the budget, one waits for it.
+        settles_at(&made, 3);
+        let first = feed.pull().unwrap().unwrap();
+        settles_at(&made, 3);
+        drop(first);
+        settles_at(&made, 4);
+        drop(feed.pull().unwrap().unwrap());
+        settles_at(&made, 5);
     }
 }

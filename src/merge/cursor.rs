@@ -3,12 +3,13 @@
 //! A stream ascends by key alone; the rows of one key come in any order. So the last key of what was read is held back
 //! until the next key is seen, and a group of rows that outgrows its bound is sorted on disk.
 
-use super::{Feed, MergeSpec, RangeBounds};
+use super::{Feed, MergeSpec, RangeBounds, native::Native};
 use crate::{
-    encode::{EncodedBatch, Record, key_holds_null},
+    encode::{EncodedBatch, NativeColumns, Record, RowLayout, key_holds_null},
     model::{Error, ErrorKind, Result, Side},
     sort::{SortedRecords, Sorter},
 };
+use std::{ops::Range, sync::Arc};
 
 /// Bytes of sorted records that are taken from a group on disk at a time.
 const GROUP_BATCH_BYTES: usize = 256 * 1024;
@@ -43,6 +44,13 @@ pub(super) struct Cursor<'a> {
     has_duplicates: bool,
     group: Option<SortedRecords>,
     ended: bool,
+    /// Set if rows are read as the store gave them.
+    native: Option<Native>,
+    /// The record of `batch` that was made from the first row of `native`, if those after it were made from those after
+    /// that and no two of them, nor the one before them, have one key.
+    origin: Option<usize>,
+    /// Whether a key came twice in what was read for `batch` and `held`.
+    repeats: bool,
     /// Of the records that were taken since the last [`Self::enter`].
     pub(super) tally: Tally,
 }
@@ -64,6 +72,9 @@ impl<'a> Cursor<'a> {
             has_duplicates: false,
             group: None,
             ended: false,
+            native: None,
+            origin: None,
+            repeats: false,
             tally: Tally::default(),
         }
     }
@@ -83,6 +94,63 @@ impl<'a> Cursor<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Has rows read as the store gives them, which `layout` encodes; before the first read.
+    pub(super) fn read_native(&mut self, layout: Arc<RowLayout>) {
+        self.native = Some(Native::new(self.side, layout));
+    }
+
+    /// The rows that the records of `batch` from index `at` on were made from, and the first of them. Each of those records
+    /// is the only one of its key.
+    pub(super) fn columns_of(&self, at: usize) -> Option<(&dyn NativeColumns, usize)> {
+        let row = at.checked_sub(self.origin?)?;
+        Some((self.native.as_ref()?.columns()?, row))
+    }
+
+    /// Goes to rows that may be passed over without being encoded, reading on if need be; whether there are any. Before
+    /// them at most one record was read and not taken, [`Self::waiting`].
+    pub(super) fn look_ahead(&mut self) -> Result<bool> {
+        let idle = self.at >= self.batch.len() && self.held.len() <= 1 && self.group.is_none() && !self.ended;
+        match &mut self.native {
+            Some(native) if idle => native.pull(self.feed),
+            _ => Ok(false),
+        }
+    }
+
+    /// The rows of [`Self::look_ahead`].
+    pub(super) fn ahead(&self) -> Option<(&dyn NativeColumns, Range<usize>)> {
+        let native = self.native.as_ref()?;
+        Some((native.columns()?, native.left()))
+    }
+
+    /// The record that was read, and not taken, before the rows of [`Self::look_ahead`].
+    pub(super) fn waiting(&self) -> Option<Record<'_>> {
+        (!self.held.is_empty()).then(|| self.held.record(0))
+    }
+
+    /// Whether rows whose first key is `key` may follow what was read, as the rows of another key.
+    pub(super) fn may_follow(&self, key: &[u8]) -> bool {
+        self.previous.as_ref().is_none_or(|previous| previous.record(0).key < key)
+    }
+
+    /// Takes what [`Self::waiting`] shows, and `rows` rows after it, which are not encoded. The last of all that was taken
+    /// is as `last`, and it, as each of them, is the only one of its key on this side. Those with a NULL in the key are left
+    /// to be counted by the caller.
+    pub(super) fn pass(&mut self, rows: usize, last: Record<'_>) {
+        self.tally.rows += (self.held.len() + rows) as u64;
+        self.in_duplicate = false;
+        self.batch.clear();
+        self.at = 0;
+        self.held.clear();
+        self.taken.clear();
+        self.taken.push(last.key, &[]);
+        if rows > 0 {
+            self.remember(last);
+        }
+        if let Some(native) = &mut self.native {
+            native.pass(rows);
+        }
     }
 
     pub(super) fn batch(&self) -> &EncodedBatch {
@@ -157,6 +225,8 @@ impl<'a> Cursor<'a> {
 
     /// Fills `batch`; false at the end.
     fn load(&mut self) -> Result<bool> {
+        self.origin = None;
+        self.repeats = false;
         if let Some(group) = &mut self.group {
             if group.next_batch(&mut self.batch, GROUP_BATCH_BYTES)? {
                 return Ok(true);
@@ -171,7 +241,7 @@ impl<'a> Cursor<'a> {
                 return Ok(!self.batch.is_empty());
             }
             let checked = self.held.len();
-            if self.feed.next(&mut self.held)? {
+            if self.read()? {
                 self.check(checked)?;
             } else {
                 self.ended = true;
@@ -188,12 +258,21 @@ impl<'a> Cursor<'a> {
             if tail > 0 {
                 self.hold_back(tail);
                 self.sort_groups();
+                self.origin = (!self.repeats).then_some(checked);
                 return Ok(true);
             }
             if self.held.bytes() as u64 > self.spec.group_bytes_max {
                 self.sort_on_disk()?;
                 return self.load();
             }
+        }
+    }
+
+    /// Appends the next records to `held`; whether there were any.
+    fn read(&mut self) -> Result<bool> {
+        match &mut self.native {
+            Some(native) => native.read(self.feed, &mut self.held),
+            None => self.feed.next(&mut self.held),
         }
     }
 
@@ -253,7 +332,7 @@ impl<'a> Cursor<'a> {
         self.held.clear();
         let mut part = EncodedBatch::new();
         while self.held.is_empty() {
-            if !self.feed.next(&mut self.held)? {
+            if !self.read()? {
                 self.ended = true;
                 break;
             }
@@ -290,18 +369,25 @@ impl<'a> Cursor<'a> {
                 std::cmp::Ordering::Greater => return Err(self.order_error(before.key, record.key)),
                 std::cmp::Ordering::Equal => {
                     self.has_duplicates = true;
+                    self.repeats = true;
                     self.check_folded(&before, &record)?;
                 }
             }
         }
         self.check_bounds(self.held.record(from).key)?;
         self.check_bounds(self.held.record(count - 1).key)?;
-        let last = self.held.record(count - 1);
+        let read = std::mem::take(&mut self.held);
+        self.remember(read.record(count - 1));
+        self.held = read;
+        Ok(())
+    }
+
+    /// Keeps of the last record that was read what the order proof needs of it.
+    fn remember(&mut self, last: Record<'_>) {
+        let needs_row = self.spec.is_keyless() || !self.spec.folded_fields.is_empty();
         let previous = self.previous.get_or_insert_with(EncodedBatch::new);
         previous.clear();
-        previous
-            .push(last.key, if self.spec.is_keyless() || !self.spec.folded_fields.is_empty() { last.row } else { &[] });
-        Ok(())
+        previous.push(last.key, if needs_row { last.row } else { &[] });
     }
 
     fn check_bounds(&self, key: &[u8]) -> Result<()> {

@@ -5,6 +5,7 @@
 mod columns;
 mod cursor;
 mod digest;
+mod native;
 mod tolerance;
 mod two_way;
 
@@ -14,16 +15,35 @@ pub use tolerance::excuses;
 pub use two_way::{RunningMerge, merge_range};
 
 use crate::{
-    encode::{EncodedBatch, decode_key, render},
+    encode::{EncodedBatch, NativeBatch, RowLayout, decode_key, render},
     model::{CanonicalType, ColumnOptions, ComparisonPlan, Difference, KeyRange, Result, Sides},
     sort::SorterOptions,
 };
+use std::sync::Arc;
 
 /// Records of one side of one range, ascending by key.
 pub trait Feed {
     /// Appends the next records to `into` and returns whether there were any; `false` only at the proven end of the
     /// stream. A stream that was cut is an error.
     fn next(&mut self, into: &mut EncodedBatch) -> Result<bool>;
+
+    /// How its records are encoded, if it can give rows as they are before: then [`Self::pull`] may be called.
+    fn layout(&self) -> Option<&Arc<RowLayout>> {
+        None
+    }
+
+    /// The next rows, which [`Self::next`] would give as records; `None` only at the proven end of the stream.
+    fn pull(&mut self) -> Result<Option<NativeRows>> {
+        Ok(None)
+    }
+}
+
+/// Rows of a feed before they are encoded.
+pub struct NativeRows {
+    /// The rows.
+    pub batch: Box<dyn NativeBatch>,
+    /// What is given back once the rows are gone (their share of a budget).
+    pub guard: Box<dyn Send>,
 }
 
 /// Takes the differences of a range, in key order.

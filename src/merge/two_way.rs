@@ -7,11 +7,16 @@ use super::{
     ColumnComparer, DifferenceSink, Feed, MergeSpec, RangeBounds, SideDigests,
     cursor::{Cursor, Tally},
 };
-use crate::model::{Counts, Difference, DifferenceKind, Digest, RangeOutcome, Result, Side, SideTally, Sides};
+use crate::{
+    encode::RowLayout,
+    model::{Counts, Difference, DifferenceKind, Digest, RangeOutcome, Result, Side, SideTally, Sides},
+};
+use std::sync::Arc;
 
 /// Compares one range: reads both feeds to their ends.
 ///
-/// Memory: two batches a side, and the rows of one key up to `group_bytes_max` a side.
+/// Memory: two batches a side, the rows of one key up to `group_bytes_max` a side, and of each feed that gives rows the
+/// last ones, for which their guard answers.
 ///
 /// # Errors
 /// `Order` if a feed breaks its order or its bounds; whatever the feeds, the sorter or the sink report.
@@ -39,11 +44,17 @@ impl<'a> RunningMerge<'a> {
     #[must_use]
     pub fn new(spec: &'a MergeSpec, bounds: RangeBounds, feeds: Sides<&'a mut dyn Feed>) -> Self {
         let Sides { source, sink } = feeds;
-        Self {
+        let alike = layout_of_both(spec, &*source, &*sink);
+        let mut merge = Self {
             spec,
             source: Cursor::new(Side::Source, spec, bounds.clone(), source),
             sink: Cursor::new(Side::Sink, spec, bounds, sink),
+        };
+        if let Some(layouts) = alike {
+            merge.source.read_native(layouts.source);
+            merge.sink.read_native(layouts.sink);
         }
+        merge
     }
 
     /// Compares the next range, `number`: it ends before the first key of the source that follows `source_rows` or more
@@ -88,6 +99,16 @@ impl<'a> RunningMerge<'a> {
     }
 }
 
+/// The layouts of the sides, if rows of equal values are the same records on both: then columns can tell that they are
+/// equal. Sides that were sorted here, or have no key, come as records.
+fn layout_of_both(spec: &MergeSpec, source: &dyn Feed, sink: &dyn Feed) -> Option<Sides<Arc<RowLayout>>> {
+    if spec.is_keyless() || spec.rows_sorted.source || spec.rows_sorted.sink {
+        return None;
+    }
+    let (source, sink) = (source.layout()?, sink.layout()?);
+    source.writes_as(sink).then(|| Sides::new(Arc::clone(source), Arc::clone(sink)))
+}
+
 fn side_tally(tally: Tally, digest: Digest) -> SideTally {
     let Tally { rows, duplicate_keys, surplus_rows, null_key_rows } = tally;
     SideTally { rows, duplicate_keys, surplus_rows, null_key_rows, digest }
@@ -108,7 +129,11 @@ struct Merge<'m, 'a> {
 impl Merge<'_, '_> {
     fn run(&mut self) -> Result<()> {
         loop {
-            let ready = (self.source.ready()?, self.sink.ready()?);
+            let source_ready = self.source.ready()?;
+            if self.upper.is_none() && source_ready && self.skip_equal_columns()? {
+                continue;
+            }
+            let ready = (source_ready, self.sink.ready()?);
             if self.source.tally.rows >= self.source_rows && self.source.at_new_key() {
                 self.upper = self.source.current().map(|record| record.key.to_vec());
             }
@@ -130,6 +155,44 @@ impl Merge<'_, '_> {
                 _ => self.walk_key()?,
             }
         }
+    }
+
+    /// Passes over rows that have the same values in all columns; whether there were any. Those of the sink are never
+    /// encoded: they are the records of the source.
+    ///
+    /// The last row whose columns are equal stays, since the key of the row after it on the sink is not known: rows of one
+    /// key are digested in the order of their bytes, so none may be taken before the next key is seen.
+    fn skip_equal_columns(&mut self) -> Result<bool> {
+        let at = self.source.at();
+        if !self.sink.look_ahead()? {
+            return Ok(false);
+        }
+        let room = usize::try_from(self.source_rows.saturating_sub(self.source.tally.rows)).unwrap_or(usize::MAX);
+        let batch = self.source.batch();
+        let waiting = self.sink.waiting();
+        if waiting.is_some_and(|waiting| waiting.bytes != batch.record(at).bytes) {
+            return Ok(false);
+        }
+        let waits = usize::from(waiting.is_some());
+        let from = at + waits;
+        let Some((columns, row)) = self.source.columns_of(from) else { return Ok(false) };
+        let Some((ahead, rows)) = self.sink.ahead() else { return Ok(false) };
+        if from >= batch.len() || !self.sink.may_follow(batch.record(from).key) {
+            return Ok(false);
+        }
+        let most = (batch.len() - from).min(rows.len()).min(room.saturating_sub(waits).saturating_add(1));
+        let equal = columns.equal_rows(row, ahead, rows.start, most).min(most);
+        let passed = equal.saturating_sub(1);
+        let taken = waits + passed;
+        if equal == 0 || taken == 0 || taken > room {
+            return Ok(false);
+        }
+        self.digests.update_both(batch.slice(at, at + taken));
+        self.findings.counts.matched += taken as u64;
+        self.sink.pass(passed, batch.record(at + taken - 1));
+        // The keys of the sink are the same.
+        self.sink.tally.null_key_rows += self.source.advance_to(at + taken)?;
+        Ok(true)
     }
 
     /// Passes over records that are the same on both sides, and digests them as one slice; whether there were any.

@@ -24,6 +24,10 @@ use tokio::runtime::Handle;
 /// a stream stays small beside a batch.
 pub(super) const OBJECT_READ_BYTES: usize = 1 << 20;
 
+/// Bytes of a local file that are read for the header of a Parquet page, which is rarely longer: each page is read by
+/// its length after its header, so what is read beyond the header is read twice.
+const PAGE_HEADER_BYTES: usize = 256;
+
 /// The time of last modification where the store has none.
 const UNKNOWN_TIME: &str = "unknown";
 
@@ -200,6 +204,10 @@ impl RangeReader {
         Ok(Self { held: Arc::from(held), ..self.clone() })
     }
 
+    fn is_local(&self) -> bool {
+        matches!(self.data, Data::Local(_))
+    }
+
     fn at(&self, position: u64) -> At {
         At { reader: self.clone(), position }
     }
@@ -249,6 +257,7 @@ impl ChunkReader for RangeReader {
     fn get_read(&self, start: u64) -> ParquetResult<RangeRead> {
         Ok(match self.find(start) {
             Some(bytes) => RangeRead::Held(bytes.reader()),
+            None if self.is_local() => RangeRead::Buffered(BufReader::with_capacity(PAGE_HEADER_BYTES, self.at(start))),
             None => RangeRead::Buffered(BufReader::new(self.at(start))),
         })
     }

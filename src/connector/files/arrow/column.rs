@@ -67,8 +67,8 @@ pub(super) enum Data {
 
 /// A column of a batch.
 pub(crate) struct Column {
-    nulls: Option<NullBuffer>,
-    data: Data,
+    pub(super) nulls: Option<NullBuffer>,
+    pub(super) data: Data,
 }
 
 fn unfit(array: &ArrayRef) -> Error {

@@ -3,6 +3,7 @@
 //! No value passes through a lossy type, and primitive and text values cost no allocation.
 
 mod column;
+mod equal;
 mod logical;
 mod value;
 
@@ -10,10 +11,11 @@ pub(crate) use column::Column;
 pub(crate) use logical::{canonical_of, logical_of};
 
 use crate::{
-    connector::NativeBatch,
+    connector::{NativeBatch, NativeColumns},
     encode::{RowWriter, render},
     model::{CanonicalType, Result},
 };
+use std::{any::Any, ops::Range};
 
 /// A column of a batch with what is needed to write it.
 pub(crate) struct BatchColumn {
@@ -70,8 +72,22 @@ impl NativeBatch for ArrowBatch {
     }
 
     fn encode(&self, writer: &mut RowWriter<'_>) -> Result<()> {
+        self.encode_rows(0..self.rows(), writer)
+    }
+
+    fn columns(&self) -> Option<&dyn NativeColumns> {
+        Some(self)
+    }
+}
+
+impl NativeColumns for ArrowBatch {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn encode_rows(&self, rows: Range<usize>, writer: &mut RowWriter<'_>) -> Result<()> {
         debug_assert!(self.span.1 <= self.rows, "a span lies within its batch");
-        for row in self.span.0..self.span.1 {
+        for row in self.span.0 + rows.start..(self.span.0 + rows.end).min(self.span.1) {
             writer.begin_row();
             for column in &self.columns {
                 column.put(row, writer).map_err(|error| error.in_column(&column.name))?;
@@ -79,6 +95,13 @@ impl NativeBatch for ArrowBatch {
             writer.end_row()?;
         }
         Ok(())
+    }
+
+    fn equal_rows(&self, from: usize, other: &dyn NativeColumns, other_from: usize, most: usize) -> usize {
+        match other.as_any().downcast_ref::<Self>() {
+            Some(other) => equal::equal_rows(self, from, other, other_from, most),
+            None => 0,
+        }
     }
 }
 
