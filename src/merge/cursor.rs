@@ -261,7 +261,8 @@ impl<'a> Cursor<'a> {
                 self.origin = (!self.repeats).then_some(checked);
                 return Ok(true);
             }
-            if self.held.bytes() as u64 > self.spec.group_bytes_max {
+            // One row needs no sort, however large it is.
+            if self.held.len() > 1 && self.held.bytes() as u64 > self.spec.group_bytes_max {
                 self.sort_on_disk()?;
                 return self.load();
             }

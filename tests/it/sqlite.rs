@@ -690,3 +690,26 @@ fn the_standard_table_meets_that_of_other_stores() {
         assert_eq!(run(&one, &other, &cuts), first, "{one} {other}");
     }
 }
+
+#[test]
+fn views_that_answer_each_read_anew_are_refused() {
+    let desk = Desk::new();
+    sqlite(
+        &desk,
+        "t.db",
+        "CREATE TABLE t (id integer PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1), (2, 2);
+         CREATE VIEW chance AS SELECT * FROM t WHERE random() % 2 = 0; CREATE VIEW \"over it\" AS SELECT * FROM chance;
+         CREATE VIEW clock AS SELECT id, datetime('now') AS n FROM t; CREATE VIEW still AS SELECT * FROM t",
+    );
+    for (view, word) in [("chance", "random"), ("over it", "random"), ("clock", "'now'")] {
+        let view = table(&desk, "t.db", view);
+        desk.diff(&[&view, &view, "-k", "id"]).assert_refused(&[word, "differs between the reads"]);
+    }
+    let plain = table(&desk, "t.db", "t");
+    let filter = "id IN (SELECT id FROM chance)";
+    desk.diff(&[&plain, &plain, "-w", filter]).assert_refused(&["view chance", "random"]);
+    let query = "SELECT * FROM chance";
+    desk.diff(&[&plain, &plain, "-k", "id", "--source-query", query]).assert_refused(&["view chance"]);
+    let still = table(&desk, "t.db", "still");
+    desk.diff(&[&still, &plain, "-k", "id"]).assert_counts(0, 0, 0);
+}

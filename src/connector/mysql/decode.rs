@@ -46,7 +46,7 @@ pub(super) fn put(writer: &mut RowWriter<'_>, wire: &Wire, server_text: bool, va
         }
         (Wire::Text(_), Native::Bytes(bytes)) => writer.put_text_bytes(bytes),
         (Wire::Binary { .. } | Wire::Geometry, Native::Bytes(bytes)) => writer.put_binary(bytes),
-        (Wire::Json, Native::Bytes(bytes)) => writer.put_json(utf8(bytes)?),
+        (Wire::Json { .. }, Native::Bytes(bytes)) => writer.put_json(utf8(bytes)?),
         (Wire::Uuid, Native::Bytes(bytes)) => writer.put_uuid(uuid(bytes).ok_or_else(|| unexpected(wire))?),
         (Wire::Inet4, Native::Bytes(bytes)) => {
             let address: Ipv4Addr = utf8(bytes)?.parse().map_err(|_| unexpected(wire))?;

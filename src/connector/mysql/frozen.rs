@@ -32,8 +32,17 @@ enum What {
     Routine,
 }
 
-/// Why the snapshot does not freeze what is read; `None` if it does.
-pub(super) async fn obstacle(control: &mut Session, target: &Target) -> Result<Option<String>> {
+/// Why the snapshot does not freeze what is read, by the target or by the filter; `None` if it does.
+pub(super) async fn obstacle(control: &mut Session, target: &Target, filter: Option<&str>) -> Result<Option<String>> {
+    if let Some(why) = obstacle_of(control, target).await? {
+        return Ok(Some(why));
+    }
+    let Some(filter) = filter else { return Ok(None) };
+    let known = known(control).await?;
+    walk(control, &known, filter, Written::InFilter).await
+}
+
+async fn obstacle_of(control: &mut Session, target: &Target) -> Result<Option<String>> {
     match &target.kind {
         Kind::Table { engine, .. } if engine.eq_ignore_ascii_case(FROZEN_ENGINE) => Ok(None),
         Kind::Table { engine, .. } => Ok(Some(format!("the engine {engine} has no snapshots"))),
@@ -90,6 +99,8 @@ async fn definition(control: &mut Session, database: &str, view: &str) -> Result
 enum Written {
     /// The user, who needs rights on all that it names, and so sees it.
     ByUser,
+    /// The user as well; without a query in it, its names are those of columns and routines.
+    InFilter,
     /// The server: the definition of a view, which may read what the user has no right to see. Its tables are all called
     /// by database and name.
     ByServer,
@@ -143,12 +154,20 @@ async fn walk(control: &mut Session, known: &[Known], text: &str, written: Writt
             Token::Word(word) | Token::Quoted(word) => Some(word.to_lowercase()),
             Token::Text | Token::Sign(_) => None,
         };
+        // Users' own words were checked before.
+        if written == Written::ByServer
+            && let Some(word) = sql::first_moving(&tokens)
+        {
+            return Ok(Some(format!("a view calls {word}, which each read answers anew")));
+        }
         let words: BTreeSet<String> = tokens.iter().filter_map(name).collect();
+        let reads = written != Written::InFilter || words.contains("select") || words.contains("table");
         let called: BTreeSet<String> =
             tokens.windows(2).filter(|pair| pair[1] == Token::Sign('(')).filter_map(|pair| name(&pair[0])).collect();
         for found in known {
             let database = found.database.to_lowercase();
             let named = words.contains(&found.name.to_lowercase())
+                && (reads || found.what == What::Routine)
                 && (found.what != What::Routine || called.contains(&found.name.to_lowercase()))
                 && (!SYSTEM.contains(&database.as_str()) || words.contains(&database));
             if !named || !seen.insert((found.database.clone(), found.name.clone())) {

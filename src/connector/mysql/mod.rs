@@ -118,7 +118,7 @@ async fn open(
     let mut frozen = position::freeze(settings, server, control, &probe, workers).await?;
     let mut relation = schema::describe(&mut frozen.control, server, target, request).await?;
     let mut position = frozen.position.clone();
-    if let Some(why) = frozen::obstacle(&mut frozen.control, target).await? {
+    if let Some(why) = frozen::obstacle(&mut frozen.control, target, request.filter.as_deref()).await? {
         if !settings.not_frozen {
             return Err(Error::new(ErrorKind::Unsupported, format!("freezing the table: {why}")).hint(
                 "add ?not-frozen=allow to the locator to read it while it may change; the position is unknown then",
@@ -157,7 +157,7 @@ impl MysqlTable {
                 Wire::Unsupported(reason) => {
                     return Err(Error::new(ErrorKind::Unsupported, reason.clone()).in_column(projected.name.as_str()));
                 }
-                Wire::Text(text) if text.may_lose() => {
+                wire if wire.lossy_charset().is_some() => {
                     field.check = Some(check);
                     check += 1;
                 }

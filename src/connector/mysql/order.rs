@@ -22,6 +22,8 @@ pub(super) enum Sorting {
     Utf8,
     /// MariaDB's uuid by its sixteen bytes; its own order starts in the middle.
     Uuid,
+    /// Labels of bytes, which are sorted by their numbers otherwise.
+    Labels,
 }
 
 /// How to sort `projected`, or why the server cannot.
@@ -51,7 +53,8 @@ pub(super) fn sorting(relation: &Relation, projected: &Projected) -> Result<Resu
         | (Wire::DateTime(_), CanonicalType::Timestamp)
         | (Wire::Timestamp(_), CanonicalType::Instant)
         | (Wire::Time(_), CanonicalType::Time)
-        | (Wire::Binary { blob: false }, CanonicalType::Binary | CanonicalType::Uuid) => Sorting::Native,
+        | (Wire::Binary { blob: false, labels: false }, CanonicalType::Binary | CanonicalType::Uuid) => Sorting::Native,
+        (Wire::Binary { labels: true, .. }, CanonicalType::Binary) => Sorting::Labels,
         (Wire::Year, CanonicalType::Number)
         | (Wire::Float, CanonicalType::Float)
         | (Wire::Bit(_), CanonicalType::Bits) => Sorting::Plain,
@@ -65,7 +68,7 @@ pub(super) fn sorting(relation: &Relation, projected: &Projected) -> Result<Resu
             _ if text.is_byte_ordered() => Sorting::ByteText,
             _ => Sorting::Utf8,
         },
-        (Wire::Binary { blob: true }, _) => return no("is a blob of unbounded length"),
+        (Wire::Binary { blob: true, .. }, _) => return no("is a blob of unbounded length"),
         _ => return no(&format!("is a {} that the server does not have in canonical order", target.canonical)),
     };
     Ok(Ok(sorting))
@@ -82,6 +85,7 @@ pub(super) fn expression(relation: &Relation, projected: &Projected, sorting: So
         (Sorting::Native | Sorting::ByteText, _) => column,
         (Sorting::Utf8, _) => format!("CAST(CONVERT({column} USING utf8mb4) AS BINARY)"),
         (Sorting::Uuid, _) => format!("CAST({column} AS BINARY(16))"),
+        (Sorting::Labels, _) => format!("CAST({column} AS BINARY)"),
     })
 }
 
@@ -100,14 +104,24 @@ pub(super) fn sortings(relation: &Relation, projection: &Projection) -> Result<V
 
 /// The ORDER BY clause. The server has NULL first, as canonical order has.
 pub(super) fn clause(relation: &Relation, projection: &Projection) -> Result<String> {
+    directed(relation, projection, "")
+}
+
+/// The same the other way round.
+pub(super) fn descending_clause(relation: &Relation, projection: &Projection) -> Result<String> {
+    directed(relation, projection, " DESC")
+}
+
+fn directed(relation: &Relation, projection: &Projection, direction: &str) -> Result<String> {
     let sortings = sortings(relation, projection)?;
     if sortings.is_empty() {
         return Err(
             Error::new(ErrorKind::Unsupported, "ordering on the server: the table has no key").hint("use --sort local")
         );
     }
-    let terms =
-        projection.key.iter().zip(sortings).map(|(projected, sorting)| expression(relation, projected, sorting));
+    let terms = projection.key.iter().zip(sortings).map(|(projected, sorting)| {
+        expression(relation, projected, sorting).map(|expression| format!("{expression}{direction}"))
+    });
     Ok(format!(" ORDER BY {}", terms.collect::<Result<Vec<_>>>()?.join(", ")))
 }
 

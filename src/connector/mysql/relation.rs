@@ -67,15 +67,15 @@ impl Relation {
                 Wire::Unsupported(_) if projected.as_text => {
                     items.push(format!("CONVERT(CAST({column} AS CHAR) USING utf8mb4)"));
                 }
-                Wire::Text(text) if text.may_lose() => {
-                    checks.push(format!(
-                        "CAST(CONVERT(CONVERT({column} USING utf8mb4) USING {0}) AS BINARY) = \
-                         CAST(CONVERT({column} USING {0}) AS BINARY)",
-                        text.charset
-                    ));
+                wire => {
+                    if let Some(charset) = wire.lossy_charset() {
+                        checks.push(format!(
+                            "CAST(CONVERT(CONVERT({column} USING utf8mb4) USING {charset}) AS BINARY) = \
+                             CAST(CONVERT({column} USING {charset}) AS BINARY)"
+                        ));
+                    }
                     items.push(column);
                 }
-                _ => items.push(column),
             }
         }
         items.extend(checks);

@@ -320,14 +320,14 @@ fn protocol_type(column: &mysql_async::Column) -> (String, Wire) {
             named("timestamp", Wire::Timestamp(digits))
         }
         ColumnType::MYSQL_TYPE_TIME | ColumnType::MYSQL_TYPE_TIME2 => named("time", Wire::Time(digits)),
-        ColumnType::MYSQL_TYPE_JSON => named("json", Wire::Json),
+        ColumnType::MYSQL_TYPE_JSON => named("json", Wire::Json { charset: "utf8mb4".to_owned() }),
         ColumnType::MYSQL_TYPE_GEOMETRY => named("geometry", Wire::Geometry),
         _ if flags.contains(ColumnFlags::ENUM_FLAG) => named("enum", text(TextKind::Enum)),
         _ if flags.contains(ColumnFlags::SET_FLAG) => named("set", text(TextKind::Set)),
-        ColumnType::MYSQL_TYPE_STRING if binary => named("binary", Wire::Binary { blob: false }),
+        ColumnType::MYSQL_TYPE_STRING if binary => named("binary", Wire::Binary { blob: false, labels: false }),
         ColumnType::MYSQL_TYPE_STRING => named("char", text(TextKind::Char)),
         ColumnType::MYSQL_TYPE_VARCHAR | ColumnType::MYSQL_TYPE_VAR_STRING if binary => {
-            named("varbinary", Wire::Binary { blob: false })
+            named("varbinary", Wire::Binary { blob: false, labels: false })
         }
         ColumnType::MYSQL_TYPE_VARCHAR | ColumnType::MYSQL_TYPE_VAR_STRING => named("varchar", text(TextKind::Varchar)),
         ColumnType::MYSQL_TYPE_TINY_BLOB
@@ -335,7 +335,7 @@ fn protocol_type(column: &mysql_async::Column) -> (String, Wire) {
         | ColumnType::MYSQL_TYPE_MEDIUM_BLOB
         | ColumnType::MYSQL_TYPE_LONG_BLOB => {
             if binary {
-                named("blob", Wire::Binary { blob: true })
+                named("blob", Wire::Binary { blob: true, labels: false })
             } else {
                 named("text", text(TextKind::Text))
             }
@@ -356,9 +356,17 @@ async fn table_indexes(
     table: &str,
     schema: &mut TableSchema,
 ) -> Result<Vec<Index>> {
+    // MariaDB says IGNORED, MySQL IS_VISIBLE, older servers neither.
+    let columns = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'information_schema' AND \
+                   TABLE_NAME = 'STATISTICS' AND COLUMN_NAME IN ('IGNORED', 'IS_VISIBLE')";
+    let usable = match control.text(DOING, columns).await?.as_deref() {
+        Some("IGNORED") => "IGNORED <> 'YES'",
+        Some("IS_VISIBLE") => "IS_VISIBLE = 'YES'",
+        _ => "1",
+    };
     let sql = format!(
         "SELECT INDEX_NAME, NON_UNIQUE, COALESCE(COLUMN_NAME, ''), COALESCE(SUB_PART, ''), COALESCE(COLLATION, ''), \
-         INDEX_TYPE, SEQ_IN_INDEX FROM information_schema.STATISTICS WHERE {} \
+         INDEX_TYPE, {usable}, SEQ_IN_INDEX FROM information_schema.STATISTICS WHERE {} \
          ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX",
         at_table(database, table)
     );
@@ -382,7 +390,11 @@ async fn table_indexes(
             let columns = places.iter().map(|place| schema.columns[*place].name.clone()).collect();
             keys.push(KeyCandidate { origin, columns });
         }
-        let ordered = parts.iter().all(|row| row.text(4) == Some("A") && row.text(5) == Some("BTREE"));
+        // One that the server ignores cannot be named; what is unique by it is unique all the same.
+        let serves = |row: &&super::connection::TextRow| {
+            row.text(4) == Some("A") && row.text(5) == Some("BTREE") && row.text(6) == Some("1")
+        };
+        let ordered = parts.iter().all(serves);
         if ordered {
             list.push(Index { name, columns: places });
         }

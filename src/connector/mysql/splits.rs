@@ -48,7 +48,7 @@ pub(super) async fn cuts(
         return Ok(evenly(&keys(read(sql), key).await?, parts));
     }
     // The filter plays no part: it might let nothing pass, and each probe would then read to the end of the table.
-    let descending = order.replace(", ", " DESC, ") + " DESC";
+    let descending = order::descending_clause(relation, key)?;
     let first = keys(read(format!("{select}{order} LIMIT 1")), key).await?;
     let last = keys(read(format!("{select}{descending} LIMIT 1")), key).await?;
     let (Some(first), Some(last)) = (first.first(), last.first()) else { return Ok(Vec::new()) };

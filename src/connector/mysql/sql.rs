@@ -51,7 +51,35 @@ const MOVING_FUNCTIONS: &[&str] = &[
     "last_insert_id",
     "found_rows",
     "row_count",
+    "lastval",
+    "nextval",
+    "setval",
+    "get_lock",
+    "release_lock",
+    "release_all_locks",
+    "is_free_lock",
+    "is_used_lock",
+    "load_file",
 ];
+
+/// The word at `at` that every connection, or every read, would answer for itself.
+fn moving(tokens: &[Token], at: usize) -> Option<&str> {
+    let Some(Token::Word(found)) = tokens.get(at) else { return None };
+    let column = at > 0 && tokens[at - 1] == Token::Sign('.');
+    let called = tokens.get(at + 1) == Some(&Token::Sign('('));
+    let is_any = |list: &[&str]| list.iter().any(|moving| moving.eq_ignore_ascii_case(found));
+    let word = |index: usize, wanted: &str| matches!(tokens.get(index), Some(Token::Word(word)) if word.eq_ignore_ascii_case(wanted));
+    // With an argument, it only converts.
+    let converts = word(at, "unix_timestamp") && called && tokens.get(at + 2) != Some(&Token::Sign(')'));
+    let sequence = (word(at, "next") || word(at, "previous")) && word(at + 1, "value") && word(at + 2, "for");
+    let moves = !converts && ((!column && is_any(MOVING_WORDS)) || (called && is_any(MOVING_FUNCTIONS)));
+    (moves || sequence).then_some(found.as_str())
+}
+
+/// The first word of a text that every connection, or every read, would answer for itself.
+pub(super) fn first_moving(tokens: &[Token]) -> Option<&str> {
+    (0..tokens.len()).find_map(|at| moving(tokens, at))
+}
 
 /// A lexical piece of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +187,6 @@ pub(super) fn check_fragment(what: &str, sql: &str) -> Result<()> {
     let tokens = tokens(sql).map_err(|problem| wrong(&problem))?;
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
-        let next = tokens.get(at + 1);
         let word = |index: usize, wanted: &str| matches!(tokens.get(index), Some(Token::Word(word)) if word.eq_ignore_ascii_case(wanted));
         match token {
             Token::Sign(';') => return Err(wrong("expected no semicolon outside of quotes")),
@@ -172,15 +199,8 @@ pub(super) fn check_fragment(what: &str, sql: &str) -> Result<()> {
             Token::Sign(')') => {
                 depth = depth.checked_sub(1).ok_or_else(|| wrong("a closing parenthesis was never opened"))?;
             }
-            Token::Word(found) => {
-                let column = at > 0 && tokens[at - 1] == Token::Sign('.');
-                let called = next == Some(&Token::Sign('('));
-                let moves = |list: &[&str]| list.iter().any(|moving| moving.eq_ignore_ascii_case(found));
-                // With an argument, it only converts.
-                let converts = found.eq_ignore_ascii_case("unix_timestamp")
-                    && called
-                    && tokens.get(at + 2) != Some(&Token::Sign(')'));
-                if !converts && ((!column && moves(MOVING_WORDS)) || (called && moves(MOVING_FUNCTIONS))) {
+            Token::Word(_) => {
+                if let Some(found) = moving(&tokens, at) {
                     let problem = format!("{found} differs between the connections that share the work");
                     return Err(wrong(&problem).hint("write the value out as a literal"));
                 }

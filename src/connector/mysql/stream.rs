@@ -16,6 +16,8 @@ use mysql_async::{BinaryProtocol, Conn, QueryResult, Statement, Value, prelude::
 use std::sync::Arc;
 
 const DOING: &str = "reading rows";
+/// U+FFFD in UTF-8.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// A column of a read, as it comes over the wire.
 #[derive(Clone, Debug)]
@@ -62,12 +64,15 @@ impl NativeBatch for RowBatch {
     }
 }
 
-/// The error for text in which the server put question marks for what it could not convert. Two characters of a set may
-/// stand for one of Unicode, so a conversion that does not come back is no loss by itself.
+/// The error for text in which the server put question marks, or U+FFFD, for what it could not convert. Two characters of
+/// a set may stand for one of Unicode, so a conversion that does not come back is no loss by itself; one that does come
+/// back is none only where U+FFFD is no character of the set.
 fn lost(field: &Field, row: &[Value], value: &Value) -> Option<Error> {
     let check = row.get(field.check?)?;
     let Value::Bytes(bytes) = value else { return None };
-    if *check == Value::Int(1) || !bytes.contains(&b'?') {
+    let replaced = bytes.windows(REPLACEMENT.len()).any(|window| window == REPLACEMENT);
+    let marked = *check != Value::Int(1) && bytes.contains(&b'?');
+    if !marked && (!replaced || field.wire.holds_replacements()) {
         return None;
     }
     Some(

@@ -27,12 +27,12 @@ pub(super) enum Wire {
     Time(u8),
     /// Characters, converted by the server.
     Text(TextColumn),
-    /// Bytes; whether the type is unbounded (a blob).
-    Binary { blob: bool },
+    /// Bytes; whether the type is unbounded (a blob), or labels out of a list (`enum` and `set` of the set `binary`).
+    Binary { blob: bool, labels: bool },
     /// Figures: the number of the reference system in four bytes, and well-known binary.
     Geometry,
-    /// JSON documents, as text.
-    Json,
+    /// JSON documents, as text of a character set.
+    Json { charset: String },
     /// MariaDB's `uuid`, as text.
     Uuid,
     /// MariaDB's `inet4`, as text.
@@ -71,16 +71,13 @@ pub(super) struct TextColumn {
 /// Character sets of which the server converts every character to utf8mb4. What another set stores and Unicode lacks
 /// would come as a question mark, and is looked for.
 const WHOLE_CHARSETS: &[&str] = &["utf8mb4", "utf8mb3", "utf8", "latin1"];
+/// The others that can hold every character of Unicode, U+FFFD among them.
+const UNICODE_CHARSETS: &[&str] = &["utf16", "utf16le", "utf32", "ucs2", "gb18030"];
 
 /// Collations that compare utf8mb4 by its bytes, a shorter text first: no pad, no weights.
 const BYTE_COLLATIONS: &[&str] = &["utf8mb4_nopad_bin", "utf8mb4_0900_bin"];
 
 impl TextColumn {
-    /// Whether a conversion may lose a character without a word.
-    pub(super) fn may_lose(&self) -> bool {
-        !WHOLE_CHARSETS.contains(&self.charset.as_str())
-    }
-
     /// Whether the column's own order is that of its UTF-8 bytes.
     pub(super) fn is_byte_ordered(&self) -> bool {
         self.kind == TextKind::Varchar && BYTE_COLLATIONS.contains(&self.collation.as_str())
@@ -113,7 +110,9 @@ pub(super) fn wire(declared: &Declared) -> Wire {
         |number: Option<u64>, otherwise: u32| number.and_then(|number| u32::try_from(number).ok()).unwrap_or(otherwise);
     let text = |kind| match &declared.charset {
         // Characters of the set `binary` are bytes.
-        Some(charset) if charset == "binary" => Wire::Binary { blob: kind == TextKind::Text },
+        Some(charset) if charset == "binary" => {
+            Wire::Binary { blob: kind == TextKind::Text, labels: matches!(kind, TextKind::Enum | TextKind::Set) }
+        }
         charset => Wire::Text(TextColumn {
             kind,
             charset: charset.clone().unwrap_or_default(),
@@ -137,15 +136,18 @@ pub(super) fn wire(declared: &Declared) -> Wire {
         "datetime" => Wire::DateTime(digits),
         "timestamp" => Wire::Timestamp(digits),
         "time" => Wire::Time(digits),
-        "json" => Wire::Json,
-        "longtext" | "text" | "mediumtext" | "tinytext" if declared.json => Wire::Json,
+        // MySQL's own type is stored in utf8mb4, whatever the table.
+        "json" => Wire::Json { charset: "utf8mb4".to_owned() },
+        "longtext" | "text" | "mediumtext" | "tinytext" if declared.json => {
+            Wire::Json { charset: declared.charset.clone().unwrap_or_else(|| "utf8mb4".to_owned()) }
+        }
         "char" => text(TextKind::Char),
         "varchar" => text(TextKind::Varchar),
         "tinytext" | "text" | "mediumtext" | "longtext" => text(TextKind::Text),
         "enum" => text(TextKind::Enum),
         "set" => text(TextKind::Set),
-        "binary" | "varbinary" => Wire::Binary { blob: false },
-        "tinyblob" | "blob" | "mediumblob" | "longblob" => Wire::Binary { blob: true },
+        "binary" | "varbinary" => Wire::Binary { blob: false, labels: false },
+        "tinyblob" | "blob" | "mediumblob" | "longblob" => Wire::Binary { blob: true, labels: false },
         "geometry" | "point" | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon"
         | "geometrycollection" | "geomcollection" => Wire::Geometry,
         "uuid" => Wire::Uuid,
@@ -209,6 +211,17 @@ pub(super) fn documented() -> Vec<(String, LogicalType)> {
 }
 
 impl Wire {
+    /// The character set that the server converts from, where it may lose a character without a word.
+    pub(super) fn lossy_charset(&self) -> Option<&str> {
+        let (Self::Text(TextColumn { charset, .. }) | Self::Json { charset }) = self else { return None };
+        Some(charset.as_str()).filter(|charset| !WHOLE_CHARSETS.contains(charset))
+    }
+
+    /// Whether U+FFFD can be a character that was stored, instead of one that was lost.
+    pub(super) fn holds_replacements(&self) -> bool {
+        self.lossy_charset().is_none_or(|charset| UNICODE_CHARSETS.contains(&charset))
+    }
+
     /// What the plan pairs.
     pub(super) fn logical(&self) -> LogicalType {
         match self {
@@ -229,7 +242,7 @@ impl Wire {
             Self::Text(TextColumn { kind: TextKind::Enum, .. }) => LogicalType::Enum,
             Self::Text(_) => LogicalType::Text,
             Self::Binary { .. } | Self::Geometry => LogicalType::Binary,
-            Self::Json => LogicalType::Json,
+            Self::Json { .. } => LogicalType::Json,
             Self::Uuid => LogicalType::Uuid,
             Self::Inet4 | Self::Inet6 => LogicalType::Inet,
             Self::Unsupported(reason) => LogicalType::Unsupported(reason.clone()),
@@ -261,7 +274,8 @@ mod tests {
         assert_eq!(of("decimal", "decimal(10,2)").logical(), LogicalType::Decimal { declared: Some((10, 2)) });
         assert_eq!(of("timestamp", "timestamp(3)").logical(), LogicalType::Instant { digits: 3 });
         assert_eq!(of("enum", "enum('unsigned')").logical(), LogicalType::Enum);
-        assert!(matches!(of("varchar", "varchar(9)"), Wire::Text(text) if text.is_byte_ordered() && !text.may_lose()));
+        assert!(matches!(of("varchar", "varchar(9)"), Wire::Text(text) if text.is_byte_ordered()));
+        assert_eq!(of("varchar", "varchar(9)").lossy_charset(), None);
         assert!(matches!(of("char", "char(9)"), Wire::Text(text) if !text.is_byte_ordered()));
         assert!(matches!(of("vector", "vector(3)").logical(), LogicalType::Unsupported(_)));
     }

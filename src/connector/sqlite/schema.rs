@@ -42,6 +42,7 @@ pub(super) fn describe(connection: &Connection, target: &Target, request: &SideR
             .map_err(|error| failure("reading the filter", &error))?;
     }
     relation.filter.clone_from(&request.filter);
+    check_views(connection, target, request)?;
     Ok(relation)
 }
 
@@ -78,6 +79,30 @@ fn describe_query(connection: &Connection, target: &Target, query: &str) -> Resu
         rows: None,
         text: text_form(connection)?,
     })
+}
+
+/// Checks that no view that is read answers each read anew (a clock, chance), whatever views it reads itself.
+fn check_views(connection: &Connection, target: &Target, request: &SideRequest) -> Result<()> {
+    let mut statement = connection
+        .prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'")
+        .map_err(|error| failed(&error))?;
+    let views: Vec<(String, String)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .and_then(Iterator::collect)
+        .map_err(|error| failed(&error))?;
+    let named = target.table.iter().chain(&request.filter).chain(&request.query);
+    let mut texts: Vec<String> = named.cloned().collect();
+    let mut seen = vec![false; views.len()];
+    while let Some(text) = texts.pop() {
+        for ((name, definition), seen) in views.iter().zip(&mut seen) {
+            if !*seen && sql::mentions(&text, name) {
+                *seen = true;
+                sql::check_fragment(&format!("view {name}"), definition)?;
+                texts.push(definition.clone());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn schema(display: String, columns: Vec<Column>) -> TableSchema {

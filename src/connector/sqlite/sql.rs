@@ -85,6 +85,15 @@ pub(super) fn check_fragment(what: &str, sql: &str) -> Result<()> {
     if depth == 0 { Ok(()) } else { wrong("a parenthesis is not closed") }
 }
 
+/// Whether a text has `name` as a word of its own, in any case, in quotes or not. It may mean something else there.
+pub(super) fn mentions(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    let bytes = text.as_bytes();
+    !name.is_empty()
+        && memchr::memmem::find_iter(bytes, name.as_bytes())
+            .any(|at| !is_name_before(bytes, at) && !bytes.get(at + name.len()).is_some_and(|after| is_name(*after)))
+}
+
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }

@@ -3,6 +3,7 @@
 mod connecting;
 mod frozen;
 mod keys;
+mod mended;
 mod stopping;
 mod types;
 mod values;
