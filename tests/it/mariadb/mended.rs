@@ -1,7 +1,5 @@
 //! What a review of the MySQL connector found.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail loudly")]
-
 use super::Maria;
 use crate::harness::{Desk, Postgres};
 
