@@ -2,7 +2,7 @@
 
 use super::{
     relation::{Index, Relation, stored_bytes},
-    types::{Characters, Wire},
+    types::{Characters, UNITS_MAX, Wire},
 };
 use crate::{
     connector::OrderSupport,
@@ -17,8 +17,6 @@ pub(super) const UTF8: &str = "Latin1_General_100_BIN2_UTF8";
 const BYTES_MAX: u16 = 8000;
 /// Most bytes of UTF-8 for a unit of UTF-16.
 const BYTES_OF_UNIT: u16 = 3;
-/// Most UTF-16 units of an nvarchar that is not `max`.
-const UNITS_MAX: u16 = 4000;
 
 /// How a key column is sorted on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

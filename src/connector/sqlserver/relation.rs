@@ -25,6 +25,8 @@ pub(super) struct ColumnFacts {
     pub(super) id: i64,
     /// Whether its collation compares code points (`..._BIN2`).
     pub(super) code_points: bool,
+    /// Whether the driver reads its text as the server means it; else the server converts it.
+    pub(super) driver_reads: bool,
 }
 
 /// An index on the table.
@@ -97,7 +99,8 @@ impl Relation {
     pub(super) fn select_list(&self, projection: &Projection) -> Result<String> {
         let mut items = Vec::new();
         for projected in projection.columns() {
-            let wire = &self.facts(projected)?.wire;
+            let facts = self.facts(projected)?;
+            let wire = &facts.wire;
             let refused =
                 |reason: String| Err(Error::new(ErrorKind::Unsupported, reason).in_column(projected.name.as_str()));
             if let Wire::Unsupported(reason) = wire {
@@ -105,7 +108,7 @@ impl Relation {
             }
             let column = Self::expression(&projected.name);
             if !stored_bytes(wire, projected) {
-                items.push(wire.selected(&column));
+                items.push(wire.selected(&column, facts.driver_reads));
                 continue;
             }
             if let Wire::Text(characters) = wire
@@ -117,7 +120,7 @@ impl Relation {
                 );
             }
             // text and ntext convert to bytes by way of their modern forms alone.
-            items.push(format!("CONVERT(varbinary(max), {})", wire.selected(&column)));
+            items.push(format!("CONVERT(varbinary(max), {})", wire.selected(&column, true)));
         }
         if items.is_empty() {
             // A projection of no column still counts rows.

@@ -206,6 +206,7 @@ pub(super) async fn describe_table(
         };
         let native = declared.map_or_else(String::new, |row| types::native(&row.name, size));
         let collation = text(&row, 7)?;
+        let driver_reads = types::driver_reads(collation.as_deref());
         let code_points = abilities.genuine && collation.as_ref().is_some_and(|name| name.contains("_BIN2"));
         columns.push(Column {
             name: some_text(&row, 1)?,
@@ -216,7 +217,7 @@ pub(super) async fn describe_table(
             hidden: false,
             collation,
         });
-        facts.push(ColumnFacts { wire, id: some_number(&row, 0)?, code_points });
+        facts.push(ColumnFacts { wire, id: some_number(&row, 0)?, code_points, driver_reads });
     }
     if columns.is_empty() {
         return Err(Error::new(ErrorKind::Permission, format!("{DOING}: this login sees no column of it"))
@@ -406,7 +407,8 @@ pub(super) async fn describe_query(
             hidden: false,
             collation: None,
         });
-        facts.push(ColumnFacts { wire, id: 0, code_points: false });
+        // The protocol tells the collation of a result, but the driver does not.
+        facts.push(ColumnFacts { wire, id: 0, code_points: false, driver_reads: false });
     }
     Ok(Relation {
         schema: TableSchema {

@@ -57,6 +57,7 @@ fn relation(columns: &[Made], filter: Option<&str>) -> Relation {
                 wire,
                 id,
                 code_points: column.4.is_some_and(|name| name.contains("_BIN2")),
+                driver_reads: types::driver_reads(column.4),
             })
             .collect(),
         indexes: Vec::new(),
@@ -214,7 +215,7 @@ fn reads_of_whole_tables() {
         Made("m", "money", NONE, true, None),
         Made("x", "xml", NONE, true, None),
         Made("h", "hierarchyid", NONE, true, None),
-        Made("txt", "text", NONE, true, None),
+        Made("txt", "text", NONE, true, Some("SQL_Latin1_General_CP1_CI_AS")),
         Made("ntxt", "ntext", NONE, true, None),
         Made("img", "image", NONE, true, None),
         Made("o", "datetimeoffset", size(10, 34, 7), true, None),

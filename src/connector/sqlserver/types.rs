@@ -3,6 +3,19 @@
 use crate::model::LogicalType;
 use tiberius::ColumnType;
 
+/// Most UTF-16 units of an nvarchar that is not `max`.
+pub(super) const UNITS_MAX: u16 = 4000;
+
+/// Collations whose `char`, `varchar` and `text` are of code page 1252, by the start of their names: the driver reads
+/// the code page off the locale alone, takes UTF-8 for 1252, and has code pages of its own for some others.
+const LATIN_COLLATIONS: [&str; 2] = ["sql_latin1_general_cp1_", "latin1_general_"];
+
+/// Whether the driver reads text of this collation as the server means it.
+pub(super) fn driver_reads(collation: Option<&str>) -> bool {
+    let Some(name) = collation.map(str::to_ascii_lowercase) else { return false };
+    LATIN_COLLATIONS.iter().any(|start| name.starts_with(start)) && !name.contains("utf8")
+}
+
 /// Characters of a text column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Characters {
@@ -209,9 +222,17 @@ impl Wire {
         }
     }
 
-    /// The column in a select list: unchanged, unless the driver or the wire would lose something.
-    pub(super) fn selected(&self, column: &str) -> String {
+    /// The column in a select list: unchanged, unless the driver or the wire would lose something. Text of a code page is
+    /// converted by the server, unless the driver is known to read it as the server means it (`driver_reads`).
+    pub(super) fn selected(&self, column: &str, driver_reads: bool) -> String {
         match self {
+            Self::Text(Characters { national: false, units, .. }) if !driver_reads => {
+                // A byte of storage is one UTF-16 unit at most.
+                match units.filter(|units| *units <= UNITS_MAX) {
+                    Some(units) => format!("CONVERT(nvarchar({units}), {column})"),
+                    None => format!("CONVERT(nvarchar(max), {column})"),
+                }
+            }
             Self::Money(_) => format!("CONVERT(decimal(19,4), {column})"),
             Self::Xml => format!("CONVERT(nvarchar(max), {column})"),
             Self::Clr | Self::Binary(_, true) => format!("CONVERT(varbinary(max), {column})"),

@@ -40,7 +40,7 @@ fn sizes_are_in_characters() {
 
 #[test]
 fn what_would_be_lost_is_converted_on_the_server() {
-    let selected = |name: &str| Wire::new(name, Size { max_length: 8, ..Size::default() }).selected("t.[c]");
+    let selected = |name: &str| Wire::new(name, Size { max_length: 8, ..Size::default() }).selected("t.[c]", true);
     assert_eq!(selected("money"), "CONVERT(decimal(19,4), t.[c])");
     assert_eq!(selected("smallmoney"), "CONVERT(decimal(19,4), t.[c])");
     assert_eq!(selected("xml"), "CONVERT(nvarchar(max), t.[c])");
@@ -66,4 +66,22 @@ fn every_type_has_its_place() {
     let LogicalType::Unsupported(reason) = logical("sql_variant") else { unreachable!("sql_variant is not read") };
     assert!(reason.contains("CONVERT"));
     assert!(matches!(logical("nonsense"), LogicalType::Unsupported(_)));
+}
+
+#[test]
+fn text_that_the_driver_would_misread_is_converted_by_the_server() {
+    assert!(driver_reads(Some("SQL_Latin1_General_CP1_CI_AS")) && driver_reads(Some("Latin1_General_100_BIN2")));
+    for collation in ["Latin1_General_100_CI_AS_SC_UTF8", "Chinese_PRC_CI_AS", "SQL_Latin1_General_CP850_CI_AS"] {
+        assert!(!driver_reads(Some(collation)), "{collation}");
+    }
+    assert!(!driver_reads(None));
+    let of =
+        |name: &str, max_length: i64| Wire::new(name, Size { max_length, ..Size::default() }).selected("t.[c]", false);
+    assert_eq!(of("varchar", 20), "CONVERT(nvarchar(20), t.[c])");
+    assert_eq!(of("char", 20), "CONVERT(nvarchar(20), t.[c])");
+    assert_eq!(of("varchar", 8000), "CONVERT(nvarchar(max), t.[c])");
+    assert_eq!(of("varchar", -1), "CONVERT(nvarchar(max), t.[c])");
+    assert_eq!(of("text", 16), "CONVERT(nvarchar(max), t.[c])");
+    assert_eq!(of("nvarchar", 40), "t.[c]");
+    assert_eq!(of("ntext", 16), "CONVERT(nvarchar(max), t.[c])");
 }

@@ -203,6 +203,32 @@ fn snapshots_that_are_too_old_end_a_run_with_what_was_covered() {
     desk.diff(&[&server.table("t"), &server.table("equal"), "--max-snapshot-age", "10m"]).assert_counts(0, 0, 0);
 }
 
+/// Text of a UTF-8 collation, which the driver takes for code page 1252: as values, as a key, and out of a query.
+#[test]
+fn text_of_utf8_collations_is_read_as_what_it_is() {
+    let (desk, server, postgres) = (Desk::new(), Played::new(), Postgres::new());
+    let rows = "(1, '\u{e9}\u{20ac}\u{1F600}'), (2, 'plain'), (3, NULL)";
+    let national = rows.replace(", '", ", N'");
+    server.sql(&format!(
+        "CREATE TABLE t (id int PRIMARY KEY, v varchar(20) COLLATE Latin1_General_100_CI_AS_SC_UTF8); INSERT INTO t VALUES {national}; \
+         CREATE TABLE c (id int PRIMARY KEY, v char(20) COLLATE Latin1_General_100_BIN2_UTF8); INSERT INTO c VALUES {national}; \
+         CREATE TABLE k (v varchar(20) COLLATE Latin1_General_100_BIN2_UTF8 PRIMARY KEY); \
+         INSERT INTO k VALUES (N'\u{e9}\u{20ac}\u{1F600}'), (N'plain'), (N'\u{FF5E}')"
+    ));
+    two_tables(&postgres, "id int PRIMARY KEY, v text", rows, &rows.replace('\u{e9}', "\u{c3}\u{a9}"));
+    desk.diff(&[&server.table("t"), &postgres.table("s")]).assert_counts(0, 0, 0);
+    desk.diff(&[&server.table("t"), &postgres.table("k")]).assert_counts(0, 0, 1);
+    postgres.sql("CREATE TABLE p (id int PRIMARY KEY, v char(20)); INSERT INTO p SELECT * FROM s");
+    desk.diff(&[&server.table("c"), &postgres.table("p")]).assert_counts(0, 0, 0);
+    postgres.sql(
+        "CREATE TABLE q (v text PRIMARY KEY); INSERT INTO q SELECT v FROM s WHERE v IS NOT NULL; \
+         INSERT INTO q VALUES (U&'\\FF5E')",
+    );
+    desk.diff(&[&server.table("k"), &postgres.table("q"), "--ranges", "3"]).assert_counts(0, 0, 0);
+    let query = "SELECT id, v FROM dbo.t";
+    desk.diff(&[&server.table("t"), &postgres.table("s"), "-k", "id", "--source-query", query]).assert_counts(0, 0, 0);
+}
+
 /// Ranges come from the other side, whose keys cut between any of the server's.
 #[test]
 fn ranges_of_another_store_tile_a_table_of_sql_server() {
