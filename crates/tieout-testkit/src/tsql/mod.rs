@@ -4,9 +4,9 @@
 //! own, and refuses what it has no rule for (error 50001) instead of guessing. It shares nothing with the engine but the parser,
 //! so that it can contradict it.
 //!
-//! - [`session`]: batches, transactions, snapshots; [`select`]: queries; [`change`]: INSERT, UPDATE, DELETE, CREATE.
-//! - [`scalar`]: values and conditions; [`compare`], [`collation`]: their order; [`convert`], [`moment`]: CONVERT.
-//! - [`table`]: tables, rows and states; [`standard`]: the standard table; [`catalogue`]: `sys`; [`types`]: types by name and number.
+//! - `session`: batches, transactions, snapshots; `select`: queries; `change`: INSERT, UPDATE, DELETE, CREATE.
+//! - `scalar`: values and conditions; `compare`, `collation`: their order; `convert`, `moment`: CONVERT.
+//! - `table`: tables, rows and states; `standard`: the standard table; `catalogue`: `sys`; `types`: types by name and number.
 
 mod catalogue;
 mod change;
